@@ -7,9 +7,12 @@ BIN := $(VENV)/bin
 EXTRAS := cluster,dev,docs,reddit,studio,tensorboard
 READY := $(VENV)/.ready
 ARGS :=  # for pytest, such as ARGS='-n 0 -k graph'
-# two processes of one thread each: threads of torch that wait for each other on a busy machine make tests many times slower
+# processes of one thread each: threads of torch that wait for each other on a busy machine make tests many times slower
 # compiled modules are kept whatever the shell says: every small process of a test would compile them anew
-PYTEST := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
+PYTEST := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/python -m pytest --dist loadfile
+# many tests wait for disks, servers and browsers: three processes keep two cores busy
+THREE := $(PYTEST) -n 3
+TWO := $(PYTEST) -n 2
 
 .PHONY: help demo check docs page pages quick test long kernels clean
 .DEFAULT_GOAL := help
@@ -43,17 +46,17 @@ node_modules/.ready: package.json package-lock.json
 	@touch $@
 
 quick: $(READY)
-	$(PYTEST) -m "not slow and not long" $(ARGS)
+	$(THREE) -m "not slow and not long" $(ARGS)
 
 test: check
-	$(PYTEST) -m "not long" $(ARGS)
+	$(THREE) -m "not long" $(ARGS)
 
 long: $(READY)
-	$(PYTEST) -m long $(ARGS)
+	$(TWO) -m long $(ARGS)
 
 kernels: $(READY)
 	$(BIN)/python -c 'import triton' 2>/dev/null || $(BIN)/python -m pip install -qq -c constraints.txt triton
-	TRITON_INTERPRET=1 $(PYTEST) tests/classifiers/gcn/test_cuda.py tests/environment/test_prediction_kernels.py tests/graph/test_sparse_kernels.py \
+	TRITON_INTERPRET=1 $(TWO) tests/classifiers/gcn/test_cuda.py tests/environment/test_prediction_kernels.py tests/graph/test_sparse_kernels.py \
 		tests/policy/test_layer_kernels.py tests/classifiers/views/test_kernels.py tests/strategies/test_gain_kernels.py $(ARGS)
 
 docs: $(READY)

@@ -38,20 +38,15 @@ def all_graphs() -> list[str]:
 
 
 def budgets_of(graph: Graph, per_class: tuple[int, ...]) -> list[int]:
-    """The labels at each multiple of the number of classes (ten for the Reddit graphs, whose budget of the paper is
-    50), none over half the pool.
+    """The labels at each multiple of the number of classes (ten for the Reddit graphs, three for the case study, whose
+    budgets of the paper are 50 and 15), none over half the pool.
     """
-    info = (
-        10
-        if graph.name.startswith("reddit") and graph.num_nodes > 1000
-        else 3
-        if graph.num_nodes == 85
-        else graph.num_classes
-    )
+    case_study = "case-study" in graph.name
+    classes = graph.num_classes if not graph.name.startswith("reddit") else 3 if case_study else 10
     known = int((graph.y >= 0).sum()) if graph.y is not None else 0
     sizes = default_splits(graph) or SplitSizes.default(known)
     pool = known - sizes.test - sizes.validation
-    return [count * info for count in per_class if count * info <= pool // 2]
+    return [count * classes for count in per_class if count * classes <= pool // 2]
 
 
 def main() -> None:

@@ -2,7 +2,8 @@
 
     python benchmarks/closed_form_page.py [--lines lines.jsonl …] [--copies copies.jsonl …]
 
-Lines go to results/closed-form.json, then the pages are made from it.
+Lines go to results/closed-form.json, each in place of what stood there for its graph and budget, with the machine and
+the commit that it was measured with; then the pages are made from it.
 
 It fills in docs/closed-form.md, what the search of its setting gave in docs/closed-form-search.md, and README's
 table. Lines hold every run: intervals and paired leads come from them. Constants come from
@@ -64,64 +65,96 @@ def over_copies(lines: dict[tuple[str, str], dict[str, Any]], name: str) -> dict
             found[per] = {
                 **{s: interval(v) for s, v in scores.items()},
                 "lead": interval(scores["gain"] - scores["random"]),
+                "machine": own["gain"]["machine"],
             }
     return {"number": own["gain"]["copies"], "runs": own["gain"]["runs"], "at": found}
 
 
-def summary(files: list[Path], copies: list[Path]) -> dict[str, Any]:
-    """Means with 95 % intervals by graph, budget and strategy, and the paired leads of gain over random choice."""
-    lines, copied = read_lines(files), read_lines(copies)
-    graphs: dict[str, Any] = {}
-    machine = lines["citeseer", "gain"]["machine"]
+def summary(files: list[Path], copies: list[Path], before: dict[str, Any]) -> dict[str, Any]:
+    """Means with 95 % intervals by graph, budget and strategy, and the paired leads of gain over random choice.
+
+    What was measured before stays where no line is newer.
+    """
+    lines, copied, graphs = read_lines(files), read_lines(copies), dict(before["graphs"])
     for name in DOMAINS:
         own = {strategy: line for (graph, strategy), line in lines.items() if graph == name}
-        if "gain" not in own:
-            continue
-        budgets = sorted(map(int, own["gain"]["budgets"]))
-        record: dict[str, Any] = {
-            "nodes": own["gain"]["nodes"],
-            "classes": own["gain"]["classes"],
-            "half": HALF[name],
-            "domain": DOMAINS[name],
-            "at": {},
-        }
-        for per in PER_CLASS:
-            budget = str(budgets[0] * int(per))
-            if budget not in own["gain"]["budgets"]:
-                continue
-            scores = {
-                s: np.array(line["budgets"][budget]["micro_f1"]) for s, line in own.items() if budget in line["budgets"]
-            }
-            macro = np.array(own["gain"]["budgets"][budget]["macro_f1"])
-            record["at"][per] = {
-                "labels": int(budget),
-                "micro_f1": {s: interval(values) for s, values in scores.items()},
-                "macro_f1_gain": interval(macro),
-                "lead": interval(scores["gain"] - scores["random"]),
-                "runs": {s: len(values) for s, values in scores.items()},
-            }
-        if len(budgets) > 1:
-            areas = {s: area(own[s]) for s in ("gain", "random")}
-            record["area"] = {
-                **{s: interval(values) for s, values in areas.items()},
-                "lead": interval(areas["gain"] - areas["random"]),
-            }
-            record["curve"] = {
-                s: {str(b): round(float(np.mean(own[s]["budgets"][str(b)]["micro_f1"])), 2) for b in budgets}
-                for s in areas
-            }
+        record: dict[str, Any] = dict(graphs.get(name, {}))
+        if {"gain", "random"} <= own.keys():
+            measured = of_graph(name, own)
+            at = {**record.get("at", {}), **measured["at"]}
+            curves = [one["curve"]["gain"] for one in (record, measured) if "curve" in one]
+            if len(curves) == 2 and len(curves[1]) < len(curves[0]):  # a longer one is there
+                del measured["curve"], measured["area"]
+            record |= {**measured, "at": {per: at[per] for per in PER_CLASS if per in at}}
         if of_copies := over_copies(copied, name):
-            record["copies"] = of_copies
-        if own["gain"]["machine"] != machine:
-            record["machine"] = own["gain"]["machine"]
-        graphs[name] = record
-    return {
-        "schema": 1,
-        "machine": machine,
-        "seed": next(iter(lines.values()))["seed"],
-        "classifier": "views",
-        "graphs": graphs,
+            record["copies"] = {**of_copies, "at": {**copied_at(record), **of_copies["at"]}}
+        if record:
+            graphs[name] = record
+    return {**before, "graphs": {name: graphs[name] for name in DOMAINS if name in graphs}}
+
+
+def of_graph(name: str, own: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """What the lines of one graph's strategies say."""
+    budgets = sorted(map(int, own["gain"]["budgets"]))
+    record: dict[str, Any] = {
+        "nodes": own["gain"]["nodes"],
+        "classes": own["gain"]["classes"],
+        "half": HALF[name],
+        "domain": DOMAINS[name],
+        "at": {},
     }
+    for per in PER_CLASS:
+        budget = str(budgets[0] * int(per))
+        if budget not in own["gain"]["budgets"]:
+            continue
+        scores = {
+            s: np.array(line["budgets"][budget]["micro_f1"]) for s, line in own.items() if budget in line["budgets"]
+        }
+        macro = np.array(own["gain"]["budgets"][budget]["macro_f1"])
+        record["at"][per] = {
+            "labels": int(budget),
+            "micro_f1": {s: interval(values) for s, values in scores.items()},
+            "macro_f1_gain": interval(macro),
+            "lead": interval(scores["gain"] - scores["random"]),
+            "runs": {s: len(values) for s, values in scores.items()},
+            "machine": own["gain"]["machine"],
+        }
+    if len(budgets) > 2:  # the first two labels a class alone are no curve
+        areas = {s: area(own[s]) for s in ("gain", "random")}
+        record["area"] = {
+            **{s: interval(values) for s, values in areas.items()},
+            "lead": interval(areas["gain"] - areas["random"]),
+        }
+        record["curve"] = {
+            s: {str(b): round(float(np.mean(own[s]["budgets"][str(b)]["micro_f1"])), 2) for b in budgets} for s in areas
+        }
+    return record
+
+
+def measured_words(result: dict[str, Any]) -> str:
+    """On which machine, at which commit what was measured: the most of it, then what was measured elsewhere."""
+    whole, others = result["machine"], {}
+    for what, part in (("", "at"), ("copies, ", "copies")):
+        for name, record in result["graphs"].items():
+            by_machine: dict[str, list[str]] = {}
+            for per, at in (record["at"] if part == "at" else copied_at(record)).items():
+                machine = at.get("machine", record.get("machine", whole))
+                by_machine.setdefault(place_words(machine), []).append(per)
+            for place, budgets in by_machine.items():
+                others.setdefault((place, f"{what}at {', '.join(budgets)}"), []).append(name)
+    rest = [
+        f"{place}, {budgets} labels a class: {', '.join(names)}."
+        for (place, budgets), names in sorted(others.items())
+        if place != place_words(whole)
+    ]
+    return (
+        f"Measured on {place_words(whole)}, when the gate's test did not yet count one label more, but for what was"
+        " measured since then:\n\n" + "\n".join(f"- On {line}" for line in rest)
+    )
+
+
+def place_words(machine: dict[str, Any]) -> str:
+    return f"{'a GPU' if 'gpu' in machine else 'a CPU'} at commit {machine['commit']}"
 
 
 def area(line: dict[str, Any]) -> np.ndarray:
@@ -168,31 +201,36 @@ def best_marked(scores: list[list[float] | float]) -> list[str]:
     ]
 
 
+def lowest_bound(leads: dict[str, list[float]]) -> str:
+    """The lowest upper bound of a lead, and whose it is."""
+    worst = min(leads, key=lambda name: sum(leads[name]))
+    return f"{sum(leads[worst]):+.2f} ({worst})"
+
+
 def budget_table(result: dict[str, Any]) -> str:
     out = [
         (
             "| labels a class | graphs | mean of gain | mean of random | mean lead | developed on | reported on |"
-            " lowest upper bound of a lead | mean lead on copies |"
+            " lowest upper bound of a lead | mean lead on copies | lowest upper bound on copies |"
         ),
-        "| ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- | ---: |",
+        "| ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- | ---: | --- |",
     ]
     for per in PER_CLASS:
         rows = list(rows_at(result, per))
         if not rows:
             continue
-        of_copies = [record["copies"]["at"][per]["lead"][0] for _, record, _ in rows if per in copied_at(record)]
-        leads = {name: at["lead"][0] for name, _, at in rows}
+        of_copies = {name: copied_at(record)[per]["lead"] for name, record, _ in rows if per in copied_at(record)}
+        leads = {name: at["lead"] for name, _, at in rows}
         means = [np.mean([at["micro_f1"][s][0] for _, _, at in rows]) for s in ("gain", "random")]
-        worst = min(rows, key=lambda row: sum(row[2]["lead"]))
-        halves = {
-            half: np.mean([leads[name] for name in leads if HALF[name] == half])
-            for half in ("developed_on", "reported_on")
-        }
-        out.append(
-            f"| {per} | {len(leads)} | {means[0]:.1f} | {means[1]:.1f} | {np.mean(list(leads.values())):+.2f} |"
-            f" {halves['developed_on']:+.2f} | {halves['reported_on']:+.2f} | {sum(worst[2]['lead']):+.2f}"
-            f" ({worst[0]}) | {f'{np.mean(of_copies):+.2f} ({len(of_copies)} graphs)' if of_copies else ''} |"
-        )
+        cells = [f"{np.mean([lead[0] for lead in leads.values()]):+.2f}"]
+        for half in ("developed_on", "reported_on"):
+            cells.append(f"{np.mean([lead[0] for name, lead in leads.items() if HALF[name] == half]):+.2f}")
+        cells.append(lowest_bound(leads))
+        if of_copies:
+            mean = np.mean([lead[0] for lead in of_copies.values()])
+            cells += [f"{mean:+.2f} ({len(of_copies)} graphs)", lowest_bound(of_copies)]
+        first = f"| {per} | {len(leads)} | {means[0]:.1f} | {means[1]:.1f} |"
+        out.append(f"{first} {' | '.join(cells + [''] * (6 - len(cells)))} |")
     return "\n".join(out)
 
 
@@ -370,7 +408,30 @@ def search_tables() -> str:
                 f" {graphs[worst][3]:+.1f} ({worst}) |"
             )
         out.append("")
-    return "\n".join(out)
+    return "\n".join([*out, *first_questions_table()])
+
+
+def first_questions_table() -> list[str]:
+    """Whether the first questions are drawn: what the rule of ``first_questions.py`` was given, and what it chose."""
+    record = json.loads((RESULTS / "first-questions.json").read_text())
+    out = [
+        "## Sweep 11: whether the first questions are drawn",
+        "",
+        (
+            "The rule stands in `benchmarks/first_questions.py` and was committed before any form was played: two"
+            " copies each of twelve developed-on graphs, eight generated ones on which little or nothing can be"
+            f" learned, {record['runs']} runs. first of N: the first question is drawn among the N best nodes; one a"
+            " class of 8: as many questions as there are classes, each among the 8 best. Taken: the highest score,"
+            " first of 32. But for the graph that one form is behind on, the forms differ by less than chance: what was"
+            " gained is that runs do not share the luck of one first answer."
+        ),
+        "",
+        "| variant | score | mean at 1 and 2 | behind random choice at 2 |",
+        "| --- | ---: | ---: | --- |",
+    ]
+    for form, judged in record["scores"].items():
+        out.append(f"| {form} | {judged['score']:.2f} | {judged['mean']:.2f} | {', '.join(judged['behind'])} |")
+    return [*out, ""]
 
 
 def constants_table() -> str:
@@ -394,7 +455,8 @@ def constants_table() -> str:
             f"{construction.LEADING}; with more than 25 classes up to {construction.MOST_LEADING}",
         ),
         ("standard errors that open the gate", f"{gain.GATE:g}"),
-        ("queries a class in which the expected error decides", f"the first {gain._EARLY}"),
+        ("nodes that the first question is drawn among", f"the {gain._FIRST} best"),
+        ("queries a class in which the expected error decides", f"the first {gain._EARLY}, but for the very first"),
         ("candidates that it decides among", f"{gain._CANDIDATES}"),
         ("nodes that it is looked at on, at least", f"{gain._LOOKED_AT:,}, evenly spaced; all where there are fewer"),
     )
@@ -414,7 +476,16 @@ def classes_table() -> str:
         what = share if first == "texts" else f"{first} columns, noise {second}"
         scores = [row[name] for name in ("gain, views", "random, views", "random, gcn", "random, nearest row")]
         out.append(f"| {row['classes']} | {what} | {row['runs']} | {' | '.join(best_marked(scores))} |")
-    return "\n".join(out)
+    since: dict[str, list[str]] = {}
+    for row in record["rows"]:
+        if "commit" in row["machine"]:
+            since.setdefault(row["machine"]["commit"], []).append(f"{row['classes']} classes, {row['kind']}")
+    anew = [f"At commit {commit}: {'; '.join(rows)}." for commit, rows in since.items()]
+    first = (
+        "Measured during the search, with kin views in another form (.05 × 20, 256 columns) and the gate's test as it was"
+        " then, but for what was measured since; the columns that grow with the classes are those of today."
+    )
+    return "\n".join([*out, "", " ".join([first, *anew])])
 
 
 def draw_curves(result: dict[str, Any]) -> None:
@@ -460,12 +531,12 @@ def readme_block(result: dict[str, Any]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--lines", type=Path, nargs="*")
+    parser.add_argument("--lines", type=Path, nargs="*", default=[])
     parser.add_argument("--copies", type=Path, nargs="*", default=[])
     given = parser.parse_args()
-    if given.lines:
-        ranked = json.loads((RESULTS / "closed-form.json").read_text())["ranked"]
-        write_json(RESULTS / "closed-form.json", {**summary(given.lines, given.copies), "ranked": ranked}, compact=True)
+    if given.lines or given.copies:
+        before = json.loads((RESULTS / "closed-form.json").read_text())
+        write_json(RESULTS / "closed-form.json", summary(given.lines, given.copies, before), compact=True)
     result = json.loads((RESULTS / "closed-form.json").read_text())
     draw_curves(result)
     fill(
@@ -473,6 +544,7 @@ def main() -> None:
         {
             "constants": constants_table(),
             "main": main_table(result),
+            "measured": measured_words(result),
             "classes": classes_table(),
             "budgets": budget_table(result),
             "paper": paper_table(result),

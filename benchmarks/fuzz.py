@@ -12,6 +12,7 @@ case that killed it. ``tests/session/log/test_fuzz.py`` plays a few hundred of t
 from __future__ import annotations
 
 import argparse
+import contextlib
 import io
 import json
 import os
@@ -25,19 +26,28 @@ import sys
 import tempfile
 import time
 import traceback
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
+from safetensors import safe_open
 
+import nodewise as nw
 from nodewise.classifiers import Gcn
+from nodewise.classifiers.views import views as views_module
+from nodewise.classifiers.views.construction import GraphViews, make_views
 from nodewise.evaluation.task import Chunk, ChunkStore, GraphReference, Task
-from nodewise.graph import Graph, read_graph, write_graph
+from nodewise.graph import Graph, NodeType, Relation, RelationalGraph, read_graph, write_graph
+from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.errors import NodewiseError
+from nodewise.policy import Policy, load_policy, save_policy
 from nodewise.session import Session
 from nodewise.strategies import Random
+from nodewise.training import train_policy
+from nodewise.training.checkpoint import Checkpoint
 
 __all__ = ["KINDS", "Case", "Originals", "play"]
 
@@ -76,8 +86,57 @@ class Originals:
         for name in ("graph.npz", "graph.graphml", "graph.edges"):
             write_graph(graph, folder / name)
         write_graph(graph, folder / "tables")
+        sets = [["x", "y"] if node % 3 else [] for node in range(60)]
+        weights = generator.random(graph.num_edges) + 0.1
+        write_graph(Graph.build(graph.edge_index, 60, y=sets, edge_weight=weights), folder / "weighted.npz")
+        self._keep_relations()
+        self._keep_attached(graph)
         self._keep_policy()
+        self._keep_checkpoint()
+        self._keep_fitted(graph)
         self._keep_chunk()
+
+    def _keep_relations(self) -> None:
+        """A graph of two node types, as one file and as a folder."""
+        chance = np.random.default_rng(2)
+        papers = NodeType("paper", 30, chance.random((30, 4), dtype=np.float32))
+        written = Relation("written by", "paper", "author", np.stack([np.arange(30), chance.integers(0, 9, 30)]))
+        whole = RelationalGraph((papers, NodeType("author", 9)), (written,), "paper", y=list("xy" * 15))
+        write_graph(whole.to_graph(), self.folder / "relational.npz")
+        write_graph(whole.to_graph(), self.folder / "relations")
+
+    def _keep_attached(self, graph: Graph) -> None:
+        """A session of the third form, to whose events the answers of two models are attached."""
+        path = self.folder / "attached"
+        with Session.create(path, graph, budget=20, classes=["alpha", "beta"]) as session:
+            for number, model in enumerate(("first", "second")):
+                session.suggest(model, {node: ("alpha", "beta")[(node + number) % 2] for node in range(30)}, 0.7)
+            session.tell([1, 2, 3], ["alpha", "beta", "alpha"])
+            self.attached = attached_state(session)
+
+    def _keep_checkpoint(self) -> None:
+        """What a training that was stopped goes on from; what it holds."""
+
+        def stop(line: dict[str, Any]) -> None:
+            if line["episode"] == 2:
+                raise KeyboardInterrupt
+
+        graph = nw.load_graph("wine")
+        with contextlib.suppress(KeyboardInterrupt):
+            train_policy(
+                [graph], out=self.folder / "p.safetensors", budgets=(2,), episodes=4, batch=1, each_episode=stop
+            )
+        with safe_open(self.folder / "p.checkpoint", framework="pt") as file:
+            self.training = json.loads(file.metadata()["record"])["settings"]
+        self.checkpoint = resumed(self.folder / "p.checkpoint", self.training)
+
+    def _keep_fitted(self, graph: Graph) -> None:
+        """A fitted learner and what it says; views as the cache keeps them."""
+        fitted = nw.fit(graph, {node: ("alpha", "beta")[node % 2] for node in range(20)})
+        fitted.save(self.folder / "model.fitted")
+        self.predicted = fitted.predict().probabilities
+        self.views = make_views(GraphTensors(graph))
+        views_module._write(self.folder / "views.npz", self.views)
 
     def _keep_chunk(self) -> None:
         """A chunk of a comparison, as the store keeps it."""
@@ -101,9 +160,40 @@ class Originals:
         (self.folder / "broken").write_bytes((self.folder / "writing").read_bytes()[:-4096])
 
     def _keep_policy(self) -> None:
-        from nodewise.policy import Policy, save_policy
+        self.policy = Policy(seed=1)
+        save_policy(self.policy, self.folder / "policy.safetensors")
 
-        save_policy(Policy(seed=1), self.folder / "policy.safetensors")
+
+def same_tensors(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> bool:
+    return one.keys() == other.keys() and all(torch.equal(tensor, other[name]) for name, tensor in one.items())
+
+
+def attached_state(session: Session) -> tuple[Any, ...]:
+    """What people and models have told a session."""
+    said = [(each.name, each.numbers.tolist(), each.confidence.tolist()) for each in session.suggestions]
+    return dict(session.labels), session.classes, said
+
+
+class _Scale:
+    mean: torch.Tensor | None = None
+    square: torch.Tensor | None = None
+
+
+def resumed(path: Path, settings: dict[str, Any]) -> dict[str, torch.Tensor]:
+    """All that a training takes up from a checkpoint: weights, the best ones, the optimizer's moments, the scale."""
+    policy, scale = Policy(seed=0), _Scale()
+    adam = torch.optim.Adam(policy.parameters())
+    kept = Checkpoint(path.with_suffix(".safetensors"), policy, adam, [scale], settings)
+    recent: deque[float] = deque()
+    episode = kept.restore(recent)
+    moments = {
+        f"{number} {key}": torch.as_tensor(value)
+        for number, state in enumerate(adam.state.values())
+        for key, value in state.items()
+    }
+    assert scale.mean is not None and scale.square is not None
+    told = torch.tensor([episode, *recent], dtype=torch.float64)
+    return {**policy.state_dict(), **moments, "mean": scale.mean, "square": scale.square, "told": told}
 
 
 def state(session: Session) -> tuple[Any, ...]:
@@ -275,8 +365,19 @@ def forge_settings(path: Path, chance: random.Random) -> None:
 Change = Callable[[bytearray, random.Random], None]
 SESSION: dict[str, Change] = {"bits": bits, "bytes": byte_runs, "pages": pages, "schema": schema, "cut": cut}
 FORGED = {"events": forge_event, "settings": forge_settings}
-OTHER = {"policy": "policy.safetensors", "npz": "graph.npz", "graphml": "graph.graphml", "edges": "graph.edges"}
-KINDS = (*SESSION, "journal", *FORGED, *OTHER, "tables", "chunk")
+OTHER = {
+    "policy": "policy.safetensors",
+    "checkpoint": "p.checkpoint",
+    "fitted": "model.fitted",
+    "cache": "views.npz",
+    "npz": "graph.npz",
+    "weighted": "weighted.npz",
+    "relational": "relational.npz",
+    "graphml": "graph.graphml",
+    "edges": "graph.edges",
+}
+FOLDERS = ("tables", "relations")
+KINDS = (*SESSION, "journal", "attached", *FORGED, *OTHER, *FOLDERS, "chunk")
 
 
 class Case:
@@ -310,8 +411,8 @@ class Case:
             chance.choice((bits, byte_runs, cut))(content, chance)
             path.write_bytes(content)
             return self._read_other(path)
-        if self.kind == "tables":
-            return self._read_tables(folder)
+        if self.kind in FOLDERS:
+            return self._read_folder(folder)
         if self.kind == "chunk":
             return self._read_chunk(folder)
         path = folder / "x.nodewise"
@@ -324,10 +425,14 @@ class Case:
             shutil.copy(source / "session", path)
             FORGED[self.kind](path, chance)
         else:
-            content = bytearray((source / "session").read_bytes())
-            SESSION[self.kind](content, chance)
+            whole = "attached" if self.kind == "attached" else "session"
+            content = bytearray((source / whole).read_bytes())
+            change = chance.choice(list(SESSION.values())) if self.kind == "attached" else SESSION[self.kind]
+            change(content, chance)
             path.write_bytes(content)
         with Session.open(path, wait=1) as session:
+            if self.kind == "attached":
+                return "right" if attached_state(session) == self._originals.attached else "wrong"
             said = state(session)
             if self.kind in FORGED:  # what it means is for its author to say; it must work
                 session.status()
@@ -335,14 +440,14 @@ class Case:
                 return "right"
             return "right" if said == self._originals.state else "wrong"
 
-    def _read_tables(self, folder: Path) -> str:
+    def _read_folder(self, folder: Path) -> str:
         """A folder of CSV files, one of them damaged."""
-        shutil.copytree(self._originals.folder / "tables", folder / "tables")
-        path = self._chance.choice(sorted((folder / "tables").iterdir()))
+        shutil.copytree(self._originals.folder / self.kind, folder / self.kind)
+        path = self._chance.choice(sorted((folder / self.kind).iterdir()))
         content = bytearray(path.read_bytes())
         self._chance.choice((bits, byte_runs, cut, cells))(content, self._chance)
         path.write_bytes(content)
-        read_graph(folder / "tables")
+        read_graph(folder / self.kind)
         return "right"
 
     def _read_chunk(self, folder: Path) -> str:
@@ -370,13 +475,27 @@ class Case:
         return "right" if same else "wrong"
 
     def _read_other(self, path: Path) -> str:
+        """What carries a digest is given back as it was, or refused; graphs are read, or refused."""
+        kept = self._originals
         if self.kind == "policy":
-            from nodewise.policy import load_policy
-
-            load_policy(path)
+            same = same_tensors(load_policy(path).state_dict(), kept.policy.state_dict())
+        elif self.kind == "checkpoint":
+            same = same_tensors(resumed(path, kept.training), kept.checkpoint)
+        elif self.kind == "fitted":
+            same = np.array_equal(nw.load_fitted(path).predict().probabilities, kept.predicted)
+        elif self.kind == "cache":
+            return self._read_cache(path)
         else:
             read_graph(path)
-        return "right"
+            same = True
+        return "right" if same else "wrong"
+
+    def _read_cache(self, path: Path) -> str:
+        views = self._originals.views
+        found: GraphViews | None = views_module._read(path, len(views.columns), views.leading_columns)
+        if found is None:  # they are made anew
+            return "refused"
+        return "right" if found.names == views.names and torch.equal(found.columns, views.columns) else "wrong"
 
 
 def play(originals: Originals, kind: str, number: int) -> tuple[str, str]:

@@ -46,14 +46,15 @@ $ nodewise convert nodes.csv graph.npz --edges edges.csv
 
 **Only `views` reads relations.** Of [several kinds of nodes](guides/relations.md) one is labelled, and every other classifier and strategy gets the union of the paths
 between its nodes. GraphML, edge lists and a `Graph`'s own `to_networkx()` keep that union alone. Rows cannot be added to such a job, and a fitted learner
-places no new rows in such a graph; nor where edges have a direction. The studio draws the union, too, without the other kinds of nodes.
+places no new rows in such a graph; nor where edges have a direction. The studio's map draws the union.
 
 >>> nw.Graph.from_pyg(HeteroData())
 
 **A graph is never changed; a job grows by rows of its own kind.** `session add` takes rows of the form that the graph was made from, and `session remove` takes rows out
-([how](session.md)). Vocabulary and scaling stay those of the first rows, so words that only new rows use say nothing; where the new rows are of another kind, make a new graph. After rows came or
-went, the views are made of the whole graph anew, and with rows taken back the predictions of the others differ a little from those of before, since the rows keep their numbers. A row's text cannot be changed; take it
-out and add it again. Python and the command line add rows; the studio's page and its HTTP routes do not.
+([how](session.md)); `session change` puts other texts in their place. Vocabulary and scaling stay those of the first rows, so words that only new rows use say nothing; where the new rows are of another
+kind, make a new graph. After rows came, changed or went, the views are made of the whole graph anew. Each event that changes rows is applied when a job is opened: many rows in one file cost little more
+than one, many single changes of a large job add up. Models' answers to a text that was changed since stay until the model is asked again. Pictures are added on the command line and in Python, not by
+the studio's page. A job from which rows were [erased](session.md) can no longer be joined with a copy that still has them.
 
 **Rows that are no nodes need features.** A [fitted learner](guides/fitted.md) predicts rows that were not in the graph from what they hold and from whom they are joined to. A
 graph without features knows nothing of a row but its neighbours, and refuses it; so does one that does not say how its rows became features, unless the rows are vectors.
@@ -75,13 +76,14 @@ $ nodewise convert table.parquet graph.npz --knn 1
 
 ## Labels
 
-**Several labels a node in `evaluate` and `compare` alone.** These two know [several](several-labels.md). Sessions, the studio, fitted learners, policies, a protocol of your own
-and Label Studio's tasks take one, and `session tell` takes a list as the name of one class.
+**Several labels a node, not everywhere.** Graphs, `evaluate`, `compare`, sessions and the studio know [several](several-labels.md). Fitted learners, policies, a protocol of your
+own, suggestions of models, `--trust`, joining two jobs and predicting rows that are not in the job do not. A class's name then holds no `;`, and a job of one class a node stays one.
 
 $ nodewise convert choices.json choices.npz --knn 1
->>> nw.Session.create("several.nodewise", "overlapping")
-$ nodewise session new job.nodewise wine --budget 3 --quiet
-$ nodewise session tell job.nodewise 3 class_0,class_1
+>>> nw.Session.create("several.nodewise", "overlapping", classifier="gcn")
+$ nodewise session new several.nodewise overlapping --budget 3 --quiet
+$ nodewise session tell several.nodewise 3 "new;class" --new-class
+$ nodewise session export-fitted several.nodewise several.fitted
 
 **Classes, no numbers to predict.** Labels that are fractions are refused. A column of a table that you name as the label is taken as it is, each number a
 class of its own.

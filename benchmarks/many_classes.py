@@ -1,7 +1,8 @@
 """Many classes: `views` with gain and with random choice beside the GCN and the nearest labelled row, on generated rows.
 
     python benchmarks/many_classes.py [--classes 2,10,24,50,100,200] [--runs 5] [--out benchmarks/results/many-classes.json]
-    python benchmarks/many_classes.py --join LINES …      lines that several calls have printed, into that result
+    python benchmarks/many_classes.py --join LINES …      lines that several calls have printed, into that result, each in
+                                                          place of the row that stood there
 
 Rows: class centres from a normal distribution in so many columns, rows around them with so much noise, 20 a class (at
 least 2,000), joined to their 10 nearest. Texts: each class has 30 words of its own, a row is 20 words, a share of them
@@ -29,6 +30,8 @@ from nodewise.ground.files import write_json
 from nodewise.strategies import make_strategy
 
 RESULTS = Path(__file__).parent / "results" / "many-classes.json"
+KINDS = ("16:0.3", "64:0.5", "16:0.6", "texts:0.5", "texts:0.3")
+"""Columns and noise, or texts and the share of words that are their class's own."""
 
 
 def rows(classes: int, columns: int, noise: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -83,7 +86,7 @@ def accuracy(graph: Graph, strategy: str, classifier: str, runs: int, budget: in
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--classes", default="2,10,24,50,100,200")
-    parser.add_argument("--kinds", default="16:0.3,64:0.5,16:0.6,texts:0.5,texts:0.3")
+    parser.add_argument("--kinds", default=",".join(KINDS))
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--per-class", type=int, default=3)
     parser.add_argument("--join", type=Path, nargs="*")
@@ -91,7 +94,9 @@ def main() -> None:
     given = parser.parse_args()
     if given.join:
         lines = [line for file in given.join for line in file.read_text().splitlines() if line.startswith("{")]
-        table = sorted(map(json.loads, lines), key=lambda line: line["classes"])
+        before = json.loads(given.out.read_text())["rows"] if given.out.exists() else []
+        rows_by_kind = {(row["classes"], row["kind"]): row for row in [*before, *map(json.loads, lines)]}
+        table = sorted(rows_by_kind.values(), key=lambda row: (row["classes"], KINDS.index(row["kind"])))
     else:
         table = [
             played(classes, kind, given.runs, given.per_class)

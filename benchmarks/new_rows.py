@@ -6,14 +6,13 @@
 A fifth of the rows is held out, five labels a class are drawn among the others. *New*: the held-out rows predicted by a
 learner fitted without them. *Inside*: the same rows as nodes of the whole graph, the same labels. Beside them k-NN (the
 best of 1, 3, 5, 10 neighbours on the held-out rows themselves, which favours it) and logistic regression on the same
-labels. The million rows are digits with noise, in one .npy file, predicted into a CSV file.
+labels. The million rows are digits with noise, in one .npy file, predicted into a CSV file by ``nodewise predict``.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import resource
 import subprocess
 import sys
 import tempfile
@@ -33,16 +32,16 @@ PAGE = Path(__file__).parents[1] / "docs" / "guides" / "fitted.md"
 _LABELS = 5
 
 _STREAM = """
-import resource, sys, time
-import nodewise as nw
-from nodewise.fitted import predicted_rows
-from nodewise.graph.tables.table import write_rows
+import sys, time
 from pathlib import Path
-fitted = nw.load_fitted(sys.argv[1])
+from nodewise.cli.app import main
 begin = time.time()
-write_rows(Path(sys.argv[3]), predicted_rows(fitted, sys.argv[2]))
-print(time.time() - begin, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+code = main(["predict", sys.argv[1], sys.argv[2], "--out", sys.argv[3], "--quiet"])
+assert code == 0, code
+highest = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM"))
+print(time.time() - begin, highest.split()[1])
 """
+"""The command, and its own highest memory: that of `getrusage` begins with what the process that started it had."""
 
 
 def split(y: Any, seed: int) -> tuple[Any, Any, Any]:
@@ -151,7 +150,7 @@ def stream(rows: int) -> list[dict[str, Any]]:
             held.flush()
             arguments = [folder / "m.fitted", folder / "rows.npy", folder / "out.csv"]
             done = subprocess.run(
-                [sys.executable, "-c", _STREAM, *map(str, arguments)], capture_output=True, text=True, check=True
+                [sys.executable, "-c", _STREAM, *map(str, arguments)], stdout=subprocess.PIPE, text=True, check=True
             )
             seconds, memory = map(float, done.stdout.split())
             written = sum(1 for _ in (folder / "out.csv").open()) - 1
@@ -212,7 +211,7 @@ def main() -> None:
         accuracy[name] = [one_run(y, seed, whole, part, rows, x) for seed in range(arguments.runs)]
         print(name, {key: round(float(np.mean([run[key] for run in accuracy[name]])), 1) for key in accuracy[name][0]})
     streamed = stream(arguments.rows)
-    print(streamed, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+    print(streamed)
     row = {"runs": arguments.runs, "labels_a_class": _LABELS, "accuracy": accuracy, "stream": streamed}
     write_record(arguments.out, "new_rows", begin, row)
 

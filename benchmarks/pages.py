@@ -20,6 +20,7 @@ PAGES: dict[str, list[str]] = {
     "docs/closed-form.md": ["benchmarks/closed_form_page.py"],  # closed-form-search.md and README.md's table, too
     "docs/graphs.md": ["benchmarks/graphs_page.py"],
     "docs/limits.md": ["benchmarks/limits_page.py"],
+    "docs/methods.md": ["benchmarks/printed_figures.py", "--page"],
     "docs/policies.md": ["benchmarks/policies_page.py"],
     "docs/reproduction/index.md": ["-m", "benchmarks.reproduction_page"],  # its folder, departures.md and figures/, too
     "docs/several-labels.md": ["benchmarks/several_labels.py", "--page"],
@@ -29,6 +30,7 @@ PAGES: dict[str, list[str]] = {
     "docs/guides/fitted.md": ["benchmarks/new_rows.py", "--page"],
     "docs/guides/relations.md": ["-m", "benchmarks.relations", "--page"],
     "docs/guides/suggestions.md": ["benchmarks/suggestions.py", "--page"],
+    "docs/guides/trust.md": ["benchmarks/trust.py", "--page"],
     "docs/session.md": ["benchmarks/session.py", "table", "--out", "docs/session.md"],
     "docs/installs.md": ["benchmarks/clean_installs.py", "--page"],
 }

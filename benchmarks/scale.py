@@ -3,12 +3,14 @@
     python benchmarks/scale.py [--base NODES] [--sizes 5] [--only nodes,edges,…] [--threads 2] [--limit 540] [--out
     FILE]
     python benchmarks/scale.py --one '{"nodes": 1000000}'
+    python benchmarks/scale.py --relational [--threads 2]
 
 Every size is measured in a process of its own, so that its peak of memory is its own. An exponent is the slope of
 log(time) against log(size), of processor time on one thread, which what else a machine does changes little, or, with
 `--clock wall` on a quiet machine, of wall time. "local nodes" are graphs in which neighbours have indices near each
 other: the same number of operations without the processor's caches missing. Results are written after every size and
-merged with those that are there; what a time limit leaves out is measured by the next call.
+merged with those that are there; what a time limit leaves out is measured by the next call. `--relational` measures one
+graph of papers, authors and venues, 200,000 nodes and 2 million edges, and writes a result of its own.
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ from machine import describe_machine
 
 QUANTITIES = ("nodes", "edges", "runs", "labels", "features", "classes", "local nodes")
 RESULTS = Path(__file__).parent / "results" / "scale.json"
+RELATIONAL = RESULTS.with_name("relational-scale.json")
 
 
 def make_graph(nodes: int, degree: float, features: int, classes: int, local: bool) -> Any:
@@ -56,8 +59,36 @@ def make_graph(nodes: int, degree: float, features: int, classes: int, local: bo
     )
 
 
+def make_relational(nodes: int, degree: float, features: int, classes: int) -> Any:
+    """Papers that cite each other, their authors and venues, with `degree` / 2 edges a node of whatever type."""
+    from nodewise.datasets import RelationSettings, relational_graph
+
+    papers, authors = round(0.6 * nodes), round(0.375 * nodes)
+    cited = degree / 2 * nodes / papers - 5  # beside four authors and a venue
+    return relational_graph(
+        {"paper": papers, "author": authors, "venue": nodes - papers - authors},
+        [
+            RelationSettings("written by", "paper", "author", 4.0, 0.8),
+            RelationSettings("appears in", "paper", "venue", 1.0, 0.7),
+            RelationSettings("cites", "paper", "paper", cited, 0.7),
+        ],
+        classes,
+        features={"paper": (features, 1.0), "author": (features // 2, 1.0)},
+        seed=1,
+        name=f"relational-{nodes}",
+    )
+
+
 def measure(
-    nodes: int, degree: float, features: int, classes: int, runs: int, labels: int, asks: int = 12, local: bool = False
+    nodes: int,
+    degree: float,
+    features: int,
+    classes: int,
+    runs: int,
+    labels: int,
+    asks: int = 12,
+    local: bool = False,
+    relational: bool = False,
 ) -> dict[str, Any]:
     """Seconds of processor and wall time of every stage, and gigabytes at their highest after it."""
     import torch
@@ -88,8 +119,15 @@ def measure(
         start()
 
     start()
-    graph = make_graph(nodes, degree, features, classes, local)
-    stop("generate")
+    if relational:
+        whole = make_relational(nodes, degree, features, classes)
+        print(whole, file=sys.stderr, flush=True)
+        stop("generate")
+        graph = whole.to_graph()
+        stop("union")
+    else:
+        graph = make_graph(nodes, degree, features, classes, local)
+        stop("generate")
     tensors = GraphTensors(graph)
     stop("tensors")
     with tempfile.TemporaryDirectory() as folder:
@@ -142,11 +180,21 @@ def main() -> None:
     parser.add_argument(
         "--limit", type=float, default=float("inf"), help="seconds after which no further size is begun"
     )
-    parser.add_argument("--out", type=Path, default=RESULTS)
+    parser.add_argument("--relational", action="store_true")
+    parser.add_argument("--out", type=Path)
     given = parser.parse_args()
+    given.out = given.out or (RELATIONAL if given.relational else RESULTS)
     usual = {"nodes": given.base, "degree": 20.0, "features": 128, "classes": 10, "runs": 0, "labels": 50}
     if given.one is not None:
         print(json.dumps(measure(**{**usual, **given.one})))
+        return
+    if given.relational:
+        settings = {**usual, "nodes": 200_000, "relational": True}
+        record = {"schema": 1, "benchmark": "relational scale", "seed": 1, "machine": describe_machine(), **settings}
+        record |= {"threads": given.threads, "stages": measured(settings, given.threads)}
+        given.out.write_text(
+            json.dumps(record | {"load_average": os.getloadavg()[0]}, indent=1) + "\n", encoding="utf-8"
+        )
         return
     factors = np.geomspace(1, 10 if given.base >= 100_000 else 8, given.sizes).tolist()
     record = json.loads(given.out.read_text(encoding="utf-8")) if given.out.is_file() else {}
@@ -177,6 +225,14 @@ def settings_of(quantity: str, usual: dict[str, Any], factor: float) -> dict[str
     }
 
 
+def measured(settings: dict[str, Any], threads: int, limit: float | None = None) -> Any:
+    """What `measure` finds in a process of its own, whose threads sleep while they wait for each other."""
+    command = [sys.executable, __file__, "--one", json.dumps(settings)]
+    environment = {**os.environ, "OMP_NUM_THREADS": str(threads), "OMP_WAIT_POLICY": "passive"}
+    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True, timeout=limit)
+    return json.loads(done.stdout)
+
+
 def measure_curve(
     quantity: str,
     usual: dict[str, Any],
@@ -198,17 +254,13 @@ def measure_curve(
             print(f"{quantity}: the rest is left to the next call", file=sys.stderr, flush=True)
             break
         print(quantity, settings, file=sys.stderr, flush=True)
-        command = [sys.executable, __file__, "--one", json.dumps(settings)]
-        environment = {**os.environ, "OMP_NUM_THREADS": str(given.threads)}
         try:
             left = None if end == float("inf") else max(5.0, end - time.perf_counter())
-            done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True, timeout=left)
+            stages = measured(settings, given.threads, left)
         except subprocess.TimeoutExpired:
             print(f"{quantity}: a size was stopped at the limit", file=sys.stderr, flush=True)
             break
-        points.append(
-            {"factor": factor, **settings, "stages": json.loads(done.stdout), "load_average": os.getloadavg()[0]}
-        )
+        points.append({"factor": factor, **settings, "stages": stages, "load_average": os.getloadavg()[0]})
         points.sort(key=lambda point: point["factor"])
         curve["exponents"] = {
             stage: float(

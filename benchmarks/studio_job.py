@@ -124,7 +124,7 @@ class Job:
         self.page.keyboard.press("g")
         spinner = self.page.locator(".map .note .spinner")
         spinner.wait_for()
-        self.page.locator(".map .note", has_text=f"{len(self._rows):,} nodes").wait_for()
+        self.page.locator(".map .note", has_text=f"{len(self._rows):,} rows").wait_for()
         took = time.perf_counter() - start
         self.page.keyboard.press("g")
         return took
@@ -147,10 +147,14 @@ class Job:
             button = page.get_by_role("button", name=re.compile("^Confirm "))
             if not button.count():
                 break
-            with page.expect_response(re.compile("/bulk$")) as sent:
-                button.click()
-            confirmed += len(sent.value.request.post_data_json["labels"])
+            button.click()
+            agree = page.locator(".action-dialog").get_by_role("button", name=re.compile(r"^Confirm \d"))
+            with page.expect_response(lambda answer: "digest" in (answer.request.post_data or "")) as sent:
+                agree.click()
+            confirmed += len(sent.value.json()["done"]["nodes"])
             rounds += 1
+            page.locator(".action-dialog").get_by_role("button", name="Close", exact=True).last.click()
+            page.get_by_role("button", name="Filter again").click()
             page.wait_for_function("() => !document.querySelector('.table-row input:checked')")
             page.wait_for_timeout(400)  # the rows that are sure now
         took = time.perf_counter() - start

@@ -219,9 +219,9 @@ class Camera:
     def _map(self, page: Page) -> None:
         page.get_by_role("tab", name="Map of the graph").click()
         page.get_by_role("tab", name="History").click()
-        page.locator(".map .note", has_text="nodes").wait_for()
+        page.locator(".map .note", has_text="rows").wait_for()
         canvas = page.locator(".map canvas")
-        page.get_by_role("button", name="Choose nodes by drawing around them").click()
+        page.get_by_role("button", name="Choose rows by drawing around them").click()
         canvas.scroll_into_view_if_needed()
         box = canvas.bounding_box()
         assert box is not None
@@ -265,7 +265,7 @@ class Camera:
     def _settle(self, page: Page) -> None:
         page.get_by_role("tab", name="Annotators").click()
         page.locator("#settle-button").click()
-        page.locator(".settle-list > li").first.wait_for()
+        page.locator(".reading-votes").first.wait_for()
 
     def _keys(self, page: Page) -> None:
         page.keyboard.press("?")

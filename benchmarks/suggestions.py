@@ -10,7 +10,8 @@ of a setting are one batch, on the same splits. Goes on where it was stopped.
 
 The constants `MODEL_LEAD`, `MODEL_LABELS`, `MODEL_PROOF` and `MODEL_DOUBT` were chosen on Citeseer and fb100-reed98 with
 made answers (right for two of three nodes, with mistakes of each class's own; shuffled; two classes taken for each
-other), ten runs each, and `MODEL_LABELS` again on Citeseer with 30; the tables of these had rows of cora-texts beside them.
+other), ten runs each, and `MODEL_LABELS` again on Citeseer with 30; the tables of these had rows of cora-texts beside
+them. That `gain` asks without the models was chosen by benchmarks/suggestions_choice.py.
 """
 
 from __future__ import annotations
@@ -62,14 +63,16 @@ def answers_of(model: str, real: np.ndarray, y: np.ndarray, classes: int) -> np.
     return table
 
 
-def play(tensors: GraphTensors, answers: np.ndarray | None, strategy: str, runs: int) -> dict[str, list[float]]:
+def play(
+    tensors: GraphTensors, answers: np.ndarray | None, strategy: str, runs: int, counts: tuple[int, ...] = COUNTS
+) -> dict[str, list[float]]:
     """Micro-F1 on the test nodes, in percent, of every run at each number of labels."""
-    environment = Environment.of(tensors, Views(), runs, max(COUNTS))
+    environment = Environment.of(tensors, Views(), runs, max(counts))
     environment.learner.set_suggestions(answers)  # type: ignore[attr-defined]
     splits, found = draw_splits(tensors, runs, 0), {}
 
     def look(done: int) -> None:
-        if done in COUNTS:
+        if done in counts:
             found[str(done)] = [round(100 * float(value), 2) for value in environment.score(splits.test).micro]
 
     with torch.no_grad():
@@ -128,7 +131,28 @@ def write_page(record: dict[str, Any]) -> None:
     )
     text, begin, end = PAGE.read_text(), "<!-- figures:begin -->", "<!-- figures:end -->"
     before, after = text.split(begin)[0], text.split(end)[1]
-    PAGE.write_text(f"{before}{begin}\n{said}\n\n" + "\n".join(lines) + f"\n{end}{after}")
+    table = "\n".join(lines)
+    PAGE.write_text(f"{before}{begin}\n{said}\n\n{table}\n\n{differences(record)}\n{end}{after}")
+
+
+def differences(record: dict[str, Any]) -> str:
+    """What each model adds to none on the same splits, as a table."""
+    lines = ["What each adds to none on the same splits, in points:", ""]
+    lines.append("| questions by | model | " + " | ".join(f"{count} labels" for count in COUNTS[1:]) + " |")
+    lines.append("| --- | --- |" + " ---: |" * (len(COUNTS) - 1))
+    scores = record["scores"]
+    for strategy in ("gain", "random"):
+        for model, words in MODELS.items():
+            key, none = f"{strategy} {model}", f"{strategy} none"
+            if model == "none" or key not in scores or none not in scores:
+                continue
+            moved = [
+                confidence_interval((np.array(scores[key][str(count)]) - np.array(scores[none][str(count)])).tolist())
+                for count in COUNTS[1:]
+            ]
+            cells = " | ".join(f"{one.mean:+.2f} ± {one.half_width:.2f}" for one in moved)
+            lines.append(f"| {strategy} | {words} | {cells} |")
+    return "\n".join(lines)
 
 
 if __name__ == "__main__":

@@ -43,7 +43,7 @@ nitpick_ignore_regex = [
     ("py:class", "Path|Data|HeteroData|Figure|Axes"),
     (
         "py:class",
-        "Features|Metric|Log|Nodes",
+        "Features|Metric|Log|Nodes|SettingsByName",
     ),  # names of unions and choices that the sentence beside them explains; the log is a session's own
     ("py:class", r"tuple\[(int|float)"),  # Sphinx cuts a tuple's type at its comma
 ]

@@ -55,6 +55,7 @@ def test_every_picture_is_shown_on_some_page() -> None:
     assert kept - shown == set(), "a picture that no page shows"
 
 
+@pytest.mark.slow
 def test_every_command_shown_exists_with_its_options(capfd: pytest.CaptureFixture[str]) -> None:
     assert len(commands()) >= 5
     for command in commands():
@@ -136,6 +137,7 @@ def prepare_texts() -> None:
     """The graph, the rows that come later and the colleague's job that `docs/session.md` speaks of."""
     write_graph(nw.Graph.from_texts(TEXTS, k=3), Path("my.npz"))
     Path("next-week.csv").write_text("text\nwin a cash prize\nnotes of the plan\n", encoding="utf-8")
+    Path("corrected.csv").write_text("id,text\n3,notes of the plan\n", encoding="utf-8")
     with nw.Session.create("colleague.nodewise", "my.npz", budget=9, classes=["spam", "fine"]) as session:
         session.tell(40, "spam")
 
@@ -143,9 +145,15 @@ def prepare_texts() -> None:
 def prepare_team() -> None:
     """A graph that the budget fits, and the folders of a studio for a team."""
     write_graph(nw.Graph.from_texts([f"{text} {i}" for i in range(3) for text in TEXTS], k=3), Path("articles.npz"))
+    Path("answers.csv").write_text("id,label\n3,spam\n5,fine\n", encoding="utf-8")
     for name in ("jobs", "backups"):
         Path(name).mkdir()
     nw.Session.create("jobs/letters.nodewise", nw.Graph.from_texts(TEXTS, k=3), budget=3).close()
+
+
+def prepare_several() -> None:
+    """A graph that the budget fits."""
+    write_graph(nw.Graph.from_texts([f"{text} {i}" for i in range(3) for text in TEXTS], k=3), Path("articles.npz"))
 
 
 def prepare_reddit() -> None:
@@ -203,11 +211,12 @@ PREPARED = {
     "guides/statistics.md": lambda: None,
     "protocol.md": lambda: None,
     "guides/suggestions.md": prepare_suggestions,
+    "guides/trust.md": lambda: None,
     "closed-form.md": lambda: None,
     "session.md": prepare_texts,
     "guides/relations.md": lambda: None,
     "guides/fitted.md": prepare_fitted,
-    "several-labels.md": lambda: None,
+    "several-labels.md": prepare_several,
     "team.md": prepare_team,
     "reddit.md": prepare_reddit,
 }

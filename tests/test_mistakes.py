@@ -14,17 +14,23 @@ import pytest
 import torch
 
 import nodewise as nw
-from nodewise.classifiers import Gcn
+from nodewise.classifiers import Committee, Gcn, SklearnClassifier, TorchClassifier
 from nodewise.cli import main
 from nodewise.contracts import Learner
+from nodewise.environment import EvaluationProtocol
+from nodewise.graph import NodeType, Relation, RelationalGraph
 from nodewise.ground.errors import InputError
 from nodewise.ground.events import Note
 from nodewise.policy import PolicySettings, StateSettings, register_state_feature
 from nodewise.policy.policy import STATE_FEATURES
+from nodewise.session import Query
 from tests.small_graphs import random_graph
 
 GRAPH = random_graph()
 KARATE = nw.load_graph("karate")
+QUERY = Query(3, "3", "me", 1, False, (), 1, 34, None, {}, {})
+TYPES = (NodeType("paper", 3), NodeType("author", 2))
+BY = Relation("by", "paper", "author", [[0, 1, 2], [0, 1, 1]])
 
 
 class Flat(nw.Strategy):
@@ -352,6 +358,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         ("empty.npz", b""),
         ("p.safetensors", b"abc"),
         ("x.nodewise", b"hello"),
+        ("rows.csv", b"a,b\n1,2\n"),
     ):
         (folder / name).write_bytes(content)
     yield World(folder, *made)
@@ -1042,6 +1049,234 @@ MISTAKES: list[tuple[str, Callable[[World], object], type[Exception], str]] = [
         nw.NodewiseError,
         "this session was closed: to go on, open it again with Session.open",
     ),
+    (
+        "a query in place of its node",
+        lambda w: w.session.tell(QUERY, "alpha"),
+        ValueError,
+        "a node is given by its index or its name, got a Query: give its .node",
+    ),
+    (
+        "two classes where a row has one",
+        lambda w: w.session.tell(0, ["alpha", "beta"]),
+        ValueError,
+        "1 node but 2 labels were told: give one for each; a row has one class here, sets are for jobs",
+    ),
+    (
+        "nobody as an annotator",
+        lambda w: w.session.ask(annotator=None),
+        TypeError,
+        "an annotator is named by a text, got None: give a name such as 'ada'",
+    ),
+    (
+        "rows in place of a person",
+        lambda w: w.session.release([3]),
+        TypeError,
+        "an annotator is named by a text, got [3]: give a name such as 'ada'",
+    ),
+    (
+        "a model without a name",
+        lambda w: w.session.suggest("", {0: "alpha"}),
+        ValueError,
+        "a model needs a name of 1 to 200 printable characters, got ''",
+    ),
+    (
+        "answers of a model that name no class",
+        lambda w: w.session.suggest("m", {0: "alhpa"}),
+        ValueError,
+        "no answer of 'm' names a class of the job (alpha, beta): check the spe",
+    ),
+    (
+        "answers of a model that are none",
+        lambda w: w.session.suggest("m", None),
+        TypeError,
+        "a model's answers must be a dictionary, one label a node, a function,",
+    ),
+    (
+        "a model that is surer than sure",
+        lambda w: w.session.suggest("m", {0: "alpha"}, 1.5),
+        ValueError,
+        "a confidence must be a number from 0 to 1, got 1.5",
+    ),
+    (
+        "too few answers of a model",
+        lambda w: w.session.suggest("m", ["alpha"] * 3),
+        ValueError,
+        "3 answers for 34 nodes: give one for each node, None where the model s",
+    ),
+    (
+        "rows for a graph that does not say how",
+        lambda w: w.session.add_rows(["a text"]),
+        ValueError,
+        "the graph 'karate' does not say how its rows became features, so new r",
+    ),
+    (
+        "rows taken out that are not there",
+        lambda w: w.session.remove_rows([99]),
+        ValueError,
+        "there is no node 99: the graph 'karate' has nodes 0 to 33",
+    ),
+    (
+        "no rows taken out",
+        lambda w: w.session.remove_rows([]),
+        ValueError,
+        "there is no row to take out: give at least one that is still in the jo",
+    ),
+    (
+        "no rows given away",
+        lambda w: w.session.assign([0], "ada", most=0),
+        ValueError,
+        "the number of rows must be a whole number, at least 1, got 0",
+    ),
+    (
+        "a graph in place of another job",
+        lambda w: w.session.join(KARATE),
+        TypeError,
+        "the file of a session was expected, received Graph: give it as a text",
+    ),
+    (
+        "another job that is not there",
+        lambda w: w.session.join(w.folder / "none.nodewise"),
+        nw.NodewiseError,
+        "check the path, or make one with 'nodewise session new'",
+    ),
+    (
+        "trust as a text",
+        lambda w: nw.Session.create(w.folder / "n", KARATE, budget=3, trust="yes", use_labels=False),
+        TypeError,
+        "a session's trust must be yes or no, got 'yes'",
+    ),
+    (
+        "several classes as a text",
+        lambda w: nw.Session.create(w.folder / "n", KARATE, budget=3, several="yes", use_labels=False),
+        TypeError,
+        "a session's several must be yes or no, got 'yes'",
+    ),
+    (
+        "a weight below 0",
+        lambda w: nw.Graph.build([[0], [1]], 2, edge_weight=[-1]),
+        ValueError,
+        "the weight of edge 0 (0, 1) is -1: weights must be positive; a larger",
+    ),
+    (
+        "a weight that is no number",
+        lambda w: nw.Graph.build([[0], [1]], 2, edge_weight=[float("nan")]),
+        ValueError,
+        "the weight of edge 0 (0, 1) is nan: weights must be positive and finit",
+    ),
+    (
+        "weights for other edges",
+        lambda w: nw.Graph.build([[0], [1]], 2, edge_weight=[1, 2]),
+        ValueError,
+        "edge_weight must hold one number for each of the 1 edges, received the",
+    ),
+    (
+        "sets beside single classes",
+        lambda w: nw.Graph.build([[0], [1]], 2, y=[["a"], "b"]),
+        ValueError,
+        "some nodes have sets of classes and others do not, 'b' for example: gi",
+    ),
+    (
+        "a matrix of labels with a two",
+        lambda w: nw.Graph.build([[0], [1]], 2, y=np.array([[0, 2], [1, 0]])),
+        ValueError,
+        "a matrix of labels must hold 0 and 1 (-1 in a whole row: no answer), r",
+    ),
+    (
+        "a labelled type that is not there",
+        lambda w: RelationalGraph(TYPES, (BY,), "venue"),
+        ValueError,
+        "no node type carries the labels: received 'venue', there are 'paper',",
+    ),
+    (
+        "a relation to a node that is not there",
+        lambda w: RelationalGraph(TYPES, (Relation("by", "paper", "author", [[0], [9]]),), "paper"),
+        ValueError,
+        "the relation 'by' leads to node 9 of the type 'author', which has 2 no",
+    ),
+    (
+        "two relations of one name",
+        lambda w: RelationalGraph(TYPES, (BY, BY), "paper"),
+        ValueError,
+        "two relations are called 'by': give each a name of its own",
+    ),
+    (
+        "one type in place of a list",
+        lambda w: RelationalGraph(TYPES[0], (BY,), "paper"),
+        ValueError,
+        "a list of NodeType was expected, received NodeType: give [NodeType(…),",
+    ),
+    (
+        "fitted to a class outside the list",
+        lambda w: nw.fit(KARATE, {0: "a"}, classes=["b"]),
+        ValueError,
+        "the labels name 'a', and the classes are 'b': add it, or correct it",
+    ),
+    (
+        "fitted to too few labels",
+        lambda w: nw.fit(KARATE, [1, 2]),
+        ValueError,
+        "labels need one entry for each of the 34 nodes, None where it is not k",
+    ),
+    (
+        "fitted with a classifier misspelt",
+        lambda w: nw.fit(KARATE, {0: "a"}, "viws"),
+        ValueError,
+        "unknown classifier 'viws': did you mean 'views'? One of your own is na",
+    ),
+    (
+        "a graph in place of a fitted learner's file",
+        lambda w: nw.load_fitted(KARATE),
+        TypeError,
+        "the file of a fitted learner was expected, received Graph: give it as",
+    ),
+    (
+        "another file in place of a fitted learner's",
+        lambda w: nw.load_fitted(w.folder / "x.nodewise"),
+        ValueError,
+        "is no fitted learner, or damaged: give a file that Fitted.save wrote",
+    ),
+    (
+        "a number in place of a protocol",
+        lambda w: nw.evaluate(KARATE, "random", protocol=3, budget=3, runs=1),
+        TypeError,
+        "a protocol was expected, received int: give an EvaluationProtocol(…)",
+    ),
+    (
+        "noise that is a word",
+        lambda w: EvaluationProtocol(noise="some"),
+        ValueError,
+        "noise must be numbers, received 'some': give a rate such as 0.1, a rat",
+    ),
+    (
+        "a start with fewer labels than none",
+        lambda w: EvaluationProtocol(start=-1),
+        ValueError,
+        "a round has at least one query and the start no fewer labels than none",
+    ),
+    (
+        "no estimator in a wrapped classifier",
+        lambda w: SklearnClassifier("logistic"),
+        ValueError,
+        "'logistic' is no estimator as scikit-learn has them: give an object wi",
+    ),
+    (
+        "no network in a wrapped classifier",
+        lambda w: nw.evaluate(KARATE, "random", classifier=TorchClassifier(3), budget=3, runs=1),
+        ValueError,
+        "3 is no network: give one, or a class or function that makes one of th",
+    ),
+    (
+        "a committee of nobody",
+        lambda w: Committee([]),
+        ValueError,
+        "a committee has a member at least: give a classifier and a size, or se",
+    ),
+    (
+        "names in place of a committee's members",
+        lambda w: Committee(["viws"]),
+        ValueError,
+        "a committee's members are classifiers, got ['viws']",
+    ),
 ]
 """What a person does wrong in Python, what kind of error it is, and what is said; each message was read aloud."""
 
@@ -1162,6 +1397,87 @@ COMMANDS: list[tuple[str, str, int, str]] = [
         2,
         "unknown policy 'nobody': known: citeseer+pubmed, cora+citeseer, cora+p",
     ),
+    (
+        "rows for a job that does not say how",
+        "session add open.nodewise rows.csv",
+        2,
+        "the graph 'karate' does not say how its rows became features, so new r",
+    ),
+    ("rows that are not there", "session add open.nodewise none.csv", 2, "there is no file none.csv: check the path"),
+    (
+        "no node to take out",
+        "session remove open.nodewise 99",
+        2,
+        "there is no node '99': the graph 'karate' has nodes",
+    ),
+    (
+        "suggestions without a column of nodes",
+        "session suggest open.nodewise rows.csv --as m",
+        2,
+        "'rows.csv' has the columns a, b: suggestions need one that names the n",
+    ),
+    (
+        "an endpoint that is no address",
+        "session suggest open.nodewise --from ftp://x --as m --show",
+        2,
+        "the endpoint must be an http or https address without a name or passwo",
+    ),
+    (
+        "an endpoint with a password",
+        "session suggest open.nodewise --from http://ada:secret@localhost --as m --show",
+        2,
+        "the endpoint must be an http or https address without a name or passwo",
+    ),
+    (
+        "another job that is not there, joined",
+        "session join open.nodewise none.nodewise",
+        2,
+        "there is no session 'none.nodewise': check the path, or make one with",
+    ),
+    (
+        "a job joined with itself",
+        "session join open.nodewise open.nodewise",
+        2,
+        "the job 'open.nodewise' has no label that is not here already: nothing",
+    ),
+    (
+        "predictions of no learner",
+        "predict x.nodewise rows.csv",
+        2,
+        "x.nodewise is no fitted learner, or damaged: give",
+    ),
+    (
+        "a role that nobody has",
+        "people add ada --role boss",
+        2,
+        "'boss' is not one of 'annotator', 'reviewer', 'onlooker', 'owner'",
+    ),
+    ("nobody's link taken away", "people revoke nobody", 2, "nobody called 'nobody' has a link: see `nodewise people"),
+    (
+        "a benchmark on no graph",
+        "benchmark --graphs nothing",
+        2,
+        "unknown data set 'nothing': known: acmv9, actor, airp",
+    ),
+    ("a benchmark of no strategy", "benchmark --strategies gian", 2, "unknown strategy 'gian': did you mean 'gain' or"),
+    (
+        "noise in words",
+        "evaluate karate --noise lots",
+        2,
+        "Invalid value for '--noise': Input should be a valid number",
+    ),
+    (
+        "two classes for one row",
+        "session tell open.nodewise 3 alpha beta",
+        2,
+        "1 node but 2 labels were told: give one for each; a row has one class",
+    ),
+    (
+        "none of the classes, where a row has one",
+        "session tell open.nodewise 3 --none",
+        2,
+        "--none was given, where a node has one class: give the label, or skip",
+    ),
 ]
 """The same on the command line: its exit status, and what is said."""
 
@@ -1198,7 +1514,7 @@ def test_a_mistake_on_the_command_line_is_told(
 
 
 def test_the_list_is_long_enough() -> None:
-    assert len(MISTAKES) >= 100 and len(COMMANDS) >= 20 and len({one[0] for one in MISTAKES}) == len(MISTAKES)
+    assert len(MISTAKES) >= 150 and len(COMMANDS) >= 30 and len({one[0] for one in MISTAKES}) == len(MISTAKES)
 
 
 def test_a_state_feature_of_another_shape_is_told() -> None:

@@ -22,6 +22,7 @@ PUBLIC = [
     "Strategy",
     "__version__",
     "compare",
+    "connect",
     "evaluate",
     "fit",
     "knn_graph",
@@ -29,6 +30,7 @@ PUBLIC = [
     "load_fitted",
     "load_graph",
     "load_policy",
+    "open_studio",
     "save_policy",
     "train_policy",
 ]

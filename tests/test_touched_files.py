@@ -23,7 +23,7 @@ GOALS = {
     "strategy": 2,
     "classifier": 2,
     "data set": 1,
-    "view": 2,  # how it is made, and where a row that was not in the graph stands in it
+    "view": 1,
     "state feature": 1,
     "session setting": 2,
     "studio panel": 4,

@@ -101,6 +101,10 @@ def use(folder: Path) -> None:
     fitted = assert_type(nw.fit(graph, {0: "zero", 1: "one"}), nw.Fitted)
     fitted.save(folder / "digits.fitted")
     assert_type(nw.load_fitted(folder / "digits.fitted").predict([[0.0] * 64]).labels, tuple[str, ...])
+    with nw.open_studio({"body": ["a", "b"]}, text="body", browser=False, budget=2) as shown:
+        there = nw.connect(assert_type(shown.address, str), annotator="ada")
+        there.tell(there.ask().node, "3")
+        assert_type([each.text for each in there.ask(2)], list[str | None])
     with suppress(nw.NodewiseError):
         nw.evaluate("no such graph")
     nw.evaluate(graph, runs="many")  # type: ignore[arg-type]

@@ -5,6 +5,8 @@
     session = nw.Session.create("job.nodewise", graph, budget=50)
     query = session.ask(); session.tell(query.node, "spam"); session.predict()         Session.open goes on
     fitted = nw.fit(graph, {3: "spam", 17: "ham"})  a nw.Fitted without a session: predict, also new rows; load_fitted
+    session = nw.open_studio(frame, text="body")    the same in a browser, from a notebook; session.close() ends it
+    job = nw.connect(url, token)                    a job in a studio that runs elsewhere: ask, tell, predict, export
     nw.evaluate(graph, "random", runs=20)           one strategy on a labelled graph; progress=True shows a bar
     nw.compare([graph, "wine"], ["random", mine])   several, on the same splits: to_dataframe(), plot("curves.png")
     policy = nw.train_policy([graph], episodes=200) a nw.Policy of your own; save_policy, load_policy
@@ -21,6 +23,7 @@ from typing import TYPE_CHECKING
 from nodewise.ground.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from nodewise.client import connect
     from nodewise.contracts import Classifier, Strategy
     from nodewise.datasets import list_datasets, load_graph
     from nodewise.evaluation.compare import compare
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
     from nodewise.ground.errors import NodewiseError
     from nodewise.policy import Policy, load_policy, save_policy
     from nodewise.session import Session
+    from nodewise.studio.notebook import open_studio
     from nodewise.training import train_policy
 
 __version__ = "0.2.0"
@@ -45,6 +49,7 @@ __all__ = [
     "Strategy",
     "__version__",
     "compare",
+    "connect",
     "evaluate",
     "fit",
     "knn_graph",
@@ -52,6 +57,7 @@ __all__ = [
     "load_fitted",
     "load_graph",
     "load_policy",
+    "open_studio",
     "save_policy",
     "train_policy",
 ]
@@ -69,6 +75,7 @@ if not TYPE_CHECKING:  # so that a checker refuses a misspelt name
             "Session": "session",
             "Strategy": "contracts",
             "compare": "evaluation",
+            "connect": "client",
             "evaluate": "evaluation",
             "fit": "fitted",
             "knn_graph": "graph",
@@ -76,6 +83,7 @@ if not TYPE_CHECKING:  # so that a checker refuses a misspelt name
             "load_fitted": "fitted",
             "load_graph": "datasets",
             "load_policy": "policy",
+            "open_studio": "studio.notebook",
             "save_policy": "policy",
             "train_policy": "training",
         },

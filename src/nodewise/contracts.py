@@ -52,6 +52,7 @@ __all__ = [
     "Strategy",
     "TakesSets",
     "TakesSuggestions",
+    "TakesTrust",
     "can",
     "check_capabilities",
     "refusal",
@@ -66,6 +67,7 @@ Capability = Literal[
     "relations",
     "weights",
     "own-centre",
+    "label-trust",
     "leave-one-out",
     "part",
     "foresee",
@@ -120,7 +122,9 @@ CAPABILITIES: Mapping[Capability, CapabilityInfo] = {
         "give each node one label, or use the classifier views with the strategy gain, random or uncertainty",
         "strategy",
     ),
-    "relations": CapabilityInfo("classifier", "tell the relations of a graph apart", (), "use a graph of one relation"),
+    "relations": CapabilityInfo(
+        "classifier", "tell the relations of a graph apart", (), "it is given the union of their paths as plain edges"
+    ),
     "weights": CapabilityInfo(
         "classifier", "tell strong edges from weak ones", (), "it is given the graph without weights"
     ),
@@ -129,6 +133,12 @@ CAPABILITIES: Mapping[Capability, CapabilityInfo] = {
         "begin with what models say of each node",
         ("Learner.set_suggestions",),
         "leave the suggestions out, or use the classifier views",
+    ),
+    "label-trust": CapabilityInfo(
+        "classifier",
+        "let labels that may be wrong count less",
+        ("Learner.set_trust", "Learner.label_trust"),
+        "leave trust out, or use the classifier views",
     ),
     "leave-one-out": CapabilityInfo(
         "classifier",
@@ -205,8 +215,9 @@ def can(thing: Capable, capability: Capability) -> bool:
 
 
 def seen_by(thing: Capable, graph: GraphTensors) -> GraphTensors:
-    """The graph as a classifier is given it: without weights where it does not say that it can use them."""
-    return graph if can(thing, "weights") else graph.unweighted
+    """The graph as a classifier is given it: without relations and weights that it does not say it can use."""
+    seen = graph if can(thing, "relations") else graph.one_relation
+    return seen if can(thing, "weights") else seen.unweighted
 
 
 def refusal(thing: Classifier | Strategy, capability: Capability, because: str = "") -> InputError:
@@ -493,6 +504,28 @@ class TakesSuggestions(Protocol):
         Args:
             answers: how sure each model is of each class, 0 to 1, [model, node, class], rows of zeros where a model
                 says nothing; None: models say nothing any more.
+        """
+        ...
+
+
+class TakesTrust(Protocol):
+    """A learner whose classifier has ``"label-trust"``: labels that may be wrong count less."""
+
+    def set_trust(self, trust: npt.NDArray[np.float32] | None, confirmed: npt.NDArray[np.bool_] | None = None) -> None:
+        """Let a label that the others contradict count less from now on; `Learner.reset` keeps this.
+
+        Where no label is doubted all predictions are those without it.
+
+        Args:
+            trust: how far a label of each node is trusted by who gave it, from 0 to 1: [node]; None: each label counts
+                whole, as at the start.
+            confirmed: nodes whose labels are not doubted: [node]; None: there are none.
+        """
+        ...
+
+    def label_trust(self) -> torch.Tensor:
+        """How far each label is trusted, from 0 to 1, in the order in which labels came: [run, label]; where no trust
+        was set as it would be.
         """
         ...
 

@@ -36,13 +36,14 @@ def test_help_lists_every_command(nodewise: Run, arguments: tuple[str, ...]) -> 
         "reproduce",
         "session",
         "studio",
+        "people",
         "reddit",
         "policy",
     ):
         assert f" {name} " in shown.stdout
 
 
-@pytest.mark.parametrize("group", ["session", "policy", "reddit"])
+@pytest.mark.parametrize("group", ["session", "people", "policy", "reddit"])
 def test_a_group_alone_shows_its_help(group: str, capfd: pytest.CaptureFixture[str]) -> None:
     assert main([group]) == 0
     assert f"nodewise {group} [OPTIONS] COMMAND" in capfd.readouterr().out

@@ -91,6 +91,7 @@ def test_a_folder_that_cannot_be_made_ends_with_2(
     assert "--json got 'nowhere/r.json'" in capfd.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_reader_that_leaves_ends_the_command_quietly(clean_environment: dict[str, str]) -> None:
     for arguments in ("datasets --json", "datasets", "--help"):
         command = f"{sys.executable} -m nodewise {arguments} | head -n 1"
@@ -99,6 +100,7 @@ def test_a_reader_that_leaves_ends_the_command_quietly(clean_environment: dict[s
         assert "Traceback" not in done.stderr and "Broken" not in done.stderr and "Exception" not in done.stderr
 
 
+@pytest.mark.slow
 def test_help_names_no_value_for_a_flag_and_fits_40_columns(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

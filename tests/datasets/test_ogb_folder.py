@@ -95,6 +95,7 @@ HARMS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("harm", HARMS)
 def test_damaged_files_are_refused(harm, root):
     name, damage = HARMS[harm]

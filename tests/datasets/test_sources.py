@@ -114,6 +114,7 @@ def test_planetoid_form_of_the_real_graph_gives_the_same_as_the_local_file(
     assert not [event for event in events if isinstance(event, Warned)]  # every count is that of the catalogue
 
 
+@pytest.mark.slow
 def test_coauthor_form_of_the_real_graph_keeps_counts_and_stays_sparse(data_folder, source, monkeypatch, tmp_path):
     if not (data_folder / "coauthor-cs.npz").is_file():
         pytest.skip("needs coauthor-cs.npz in the data folder")

@@ -159,6 +159,7 @@ def test_labels_that_were_asked_do_change_the_state() -> None:
     assert not torch.equal(*outputs)
 
 
+@pytest.mark.slow
 def test_runs_together_score_as_the_same_runs_one_by_one() -> None:
     """Sixty runs in batches of ten, and the same splits one run at a time: the paired differences have a mean of
     zero.
@@ -365,6 +366,7 @@ def test_by_hand() -> None:
 
 @pytest.mark.parametrize("device", DEVICES)
 @given(st.integers(1, 9), st.integers(1, 60), st.integers(1, 4), st.integers(0, 2**32 - 1))
+@pytest.mark.slow
 def test_as_scikit_learn_has_them(device: str, classes: int, nodes: int, runs: int, seed: int) -> None:
     """Small sets of nodes, so that classes are often absent from the truth, the guess or both."""
     rng = np.random.default_rng(seed)

@@ -47,6 +47,7 @@ def files(folder: Path) -> dict[str, int]:
     return {str(path): path.stat().st_mtime_ns for path in sorted(folder.rglob("*.json"))}
 
 
+@pytest.mark.slow
 def test_scores_are_those_of_evaluate_whatever_else_is_compared() -> None:
     found = compare([contest("random", "anrmab", "centrality")], seed=5, device="cpu")
     assert [(s.graph, s.budget) for s in found.settings] == [("small", 4), ("small", 7)]

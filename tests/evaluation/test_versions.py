@@ -18,7 +18,7 @@ import torch
 from nodewise.classifiers import CLASSIFIERS
 from nodewise.classifiers.views.construction import make_views
 from nodewise.contracts import Classifier, Learner, Observation, Strategy
-from nodewise.datasets import synthetic_graph
+from nodewise.datasets import library_graph, synthetic_graph
 from nodewise.evaluation import compare
 from nodewise.evaluation.versions import built_in_versions
 from nodewise.graph import Graph
@@ -92,17 +92,23 @@ def played(strategy: Strategy, classifier: Classifier) -> dict[str, Any]:
     return {"queries": outcomes[-1].queries.tolist(), "scores": np.round(scores, 2).tolist()}
 
 
-def views_of_a_graph() -> dict[str, Any]:
+def views_of_a_graph(graph: Graph | None = None) -> dict[str, Any]:
     """Every view's products of nodes, which do not depend on the signs of its columns."""
-    views = make_views(GraphTensors(small()))
+    views = make_views(GraphTensors(small() if graph is None else graph))
     columns = views.columns.double()
     sizes = torch.einsum("nvk,mvk->vnm", columns, columns).abs().mean((1, 2))
     return {"names": list(views.names), "sizes": np.round(sizes.numpy(), 4).tolist()}
 
 
+def views_of_relations() -> dict[str, Any]:
+    """The same of a graph of three node types."""
+    return views_of_a_graph(library_graph(60))
+
+
 RESULTS: dict[str, Callable[[], dict[str, Any]]] = {
     "Environment": lambda: played(Looking(), Spread()),
     "VIEWS_VERSION": views_of_a_graph,
+    "RELATIONS_VERSION": views_of_relations,
     "Learned": lambda: played(Learned(Policy(seed=5)), Spread()),
     **{
         kind.__name__: lambda kind=kind: played(InOrder(), kind())  # type: ignore[misc]

@@ -1,6 +1,7 @@
 """The file of a fitted learner: what comes back, and what is refused."""
 
 import json
+import struct
 import zipfile
 from hashlib import sha256
 
@@ -126,3 +127,28 @@ def test_another_encoder_and_other_columns_are_refused(tmp_path):
     of_table = nw.fit(table, {0: "x", 5: "y"})
     with pytest.raises(InputError, match="no column 'size'"):
         of_table.predict({"weight": [1], "kind": ["a"]})
+
+
+@pytest.mark.parametrize("odd", [[], 1e308, "x", None])
+def test_what_a_learner_is_told_that_is_no_record_is_refused_in_a_sentence(saved, odd):
+    rewritten(saved[1], lambda told: told.__setitem__("learner", odd))
+    with pytest.raises(FittedFileError, match=r"m\.fitted cannot be used"):
+        nw.load_fitted(saved[1])
+
+
+def test_entries_that_claim_the_same_bytes_are_refused_before_they_are_read(saved):
+    """Each entry's head lies in the content of the one before it: a hundred of them claim a hundred times the file."""
+    path, room = saved[1], 2**16
+    heads = [(f"array_{number}.npy".encode(), number * 64) for number in range(100)]
+    end, content = 100 * 64 + room, bytearray(100 * 64 + room)
+    listed = b""
+    for name, start in heads:
+        size = end - start - 30 - len(name)
+        fields = struct.pack("<HHHHHLLLHH", 20, 0, 0, 0, 33, 0, size, size, len(name), 0)
+        content[start : start + 30 + len(name)] = b"PK\x03\x04" + fields + name
+        listed += b"PK\x01\x02" + struct.pack("<H", 20) + fields + struct.pack("<HHHLL", 0, 0, 0, 0, start) + name
+    tail = struct.pack("<HHHHLLH", 0, 0, len(heads), len(heads), len(listed), end, 0)
+    path.write_bytes(bytes(content) + listed + b"PK\x05\x06" + tail)
+    assert sum(member.file_size for member in zipfile.ZipFile(path).infolist()) > 50 * path.stat().st_size
+    with pytest.raises(FittedFileError, match="claims more than the file holds"):
+        nw.load_fitted(path)

@@ -150,3 +150,9 @@ def test_wrong_labels_are_refused_in_a_sentence():
         nw.fit(graph, {0: "b"}, classes=["a"])
     with pytest.raises(InputError, match="learns one label a node"):
         nw.fit(nw.load_graph("overlapping"), {0: "a"})
+
+
+@pytest.mark.parametrize("labels", [{0: ["c0", "c1"], 1: "c1"}, [["c0"], {"c1"}, *[None] * 28]])
+def test_several_labels_of_a_node_are_refused_in_whatever_form_they_come(labels):
+    with pytest.raises(InputError, match="one label a node, received several"):
+        nw.fit(nw.knn_graph(clouds(30)[0], 5), labels)

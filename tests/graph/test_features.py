@@ -70,6 +70,7 @@ def test_a_step_after_centring_is_refused_where_it_would_take_too_much_memory(mo
     hnp.arrays(np.float32, (4, 3), elements=st.floats(-100, 100, width=32)),
     st.permutations(["unit", "row", "binary", "center", "first2"]),
 )
+@pytest.mark.slow
 def test_storage_makes_no_difference(x: np.ndarray, steps: list[str]) -> None:
     spec = "+".join(steps[:3])
     dense, sparse = preprocess(graph(x), spec), preprocess(graph(sp.csr_matrix(x)), spec)

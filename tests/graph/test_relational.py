@@ -11,7 +11,7 @@ import pytest
 import scipy.sparse as sp
 
 import nodewise as nw
-from nodewise.graph import NodeType, Relation, RelationalGraph, read_graph, write_graph
+from nodewise.graph import NodeType, Relation, RelationalGraph, read_graph, relational, write_graph
 from nodewise.graph.differences import differences
 from nodewise.graph.relational import plain_edges
 from nodewise.graph.relations import DIRECTED_NOTE
@@ -112,6 +112,19 @@ def test_large_circles_are_drawn_into_small_ones() -> None:
     assert graph.num_edges <= 500 * 16
 
 
+def test_a_path_that_joins_almost_all_is_left_out_and_not_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(relational, "_PAIRS", 100)
+    papers, authors, towns = NodeType("paper", 60), NodeType("author", 20), NodeType("town", 1)
+    written = Relation("written by", "paper", "author", np.stack([np.arange(60), np.arange(60) // 3]))
+    lives = Relation("lives in", "author", "town", np.stack([np.arange(20), np.zeros(20, int)]))
+    printed = Relation("printed in", "paper", "town", np.stack([np.arange(60), np.zeros(60, int)]))
+    graph = RelationalGraph((papers, authors, towns), (written, lives, printed), "paper").to_graph()
+    # from each of 60 papers through the town to all 20 authors: 1,200 pairs
+    assert "by 'written by', 'printed in', 'written by, lives in', weighted" in graph.notes[-1]
+    assert graph.relations is not None
+    assert [one.name for one in graph.relations.incidences][3] == "printed in, lives in"
+
+
 def test_a_folder_keeps_everything_but_further_fields(tmp_path) -> None:  # type: ignore[no-untyped-def]
     graph = small().to_graph()
     assert "only npz keeps them" in write_graph(graph, tmp_path / "folder")[0]
@@ -179,6 +192,17 @@ def test_every_form_keeps_the_direction(form: str, tmp_path: Path) -> None:
     assert graph.relations.relations[0].edge_index.tolist() == [[1, 1, 2], [0, 2, 3]]
     assert graph.edge_index.tolist() == [[0, 1, 2], [1, 2, 3]]
     assert DIRECTED_NOTE in graph.notes
+
+
+def test_one_type_with_a_relation_keeps_their_names(tmp_path: Path) -> None:
+    both_ways = [[0, 1, 1], [1, 0, 2]]
+    for edges in (both_ways, [[0, 1], [1, 0]], [[0, 1], [0, 2]]):
+        whole = RelationalGraph((NodeType("paper", 3),), (Relation("cites", "paper", "paper", edges),), "paper")
+        for form in ("g.npz", f"folder{len(edges[0])}{edges[1][1]}"):
+            write_graph(whole.to_graph(), tmp_path / form)
+            assert RelationalGraph.of(read_graph(tmp_path / form)).equals(whole)
+        assert "node types and relations" in write_graph(whole.to_graph(), tmp_path / "g.graphml")[-1]
+    assert RelationalGraph.of(directed()).to_graph().equals(directed())
 
 
 def test_tables_and_lists_are_directed_when_asked(tmp_path: Path) -> None:

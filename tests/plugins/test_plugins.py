@@ -94,6 +94,7 @@ def test_they_are_as_short_as_the_page_says_and_keep_their_contracts(mine: Modul
     exec(SUITES, {})
 
 
+@pytest.mark.slow
 def test_models_of_other_libraries_run_as_the_page_shows_them(folder: Path) -> None:
     space: dict[str, Any] = {}
     exec(MODELS, space)
@@ -361,6 +362,7 @@ def test_a_session(mine: ModuleType, folder: Path) -> None:
         assert session.ask().node == expected
 
 
+@pytest.mark.slow
 def test_a_session_tells_that_the_code_of_its_plug_ins_has_changed(
     mine: ModuleType, folder: Path, nodewise: Run
 ) -> None:

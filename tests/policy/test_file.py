@@ -407,6 +407,7 @@ def test_settings_or_an_origin_without_end_are_refused_in_words(text: str, saved
             load_policy(rewritten(saved, **{key: text}))
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_told_in_a_sentence_and_the_old_policy_stays(
     saved: Path, clean_environment: dict[str, str]
 ) -> None:

@@ -19,9 +19,11 @@ from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.errors import InputError, PolicyFileError, UnknownNameError
 from nodewise.policy import Policy, PolicySettings, load_policy, register_policy_network, save_policy
 from nodewise.policy.policy import (
+    OUTLOOK_STATE_FEATURES,
     PAPER_STATE_FEATURES,
     POLICY_NETWORKS,
     STATE_FEATURES,
+    Learned,
     StateSettings,
     register_state_feature,
     state,
@@ -295,6 +297,27 @@ def test_the_paper_s_five_stand_in_the_released_policies_order() -> None:
         assert torch.equal(whole[..., place], column(name, observation))
 
 
+def test_the_outlook_s_features_by_hand() -> None:
+    sure = [[0.9, 0.1], [0.8, 0.2], [0.3, 0.7], [0.6, 0.4]]  # nodes 0, 1 and 3 are predicted alike
+    environment = environment_of(EDGES, [sure, PREDICTED])
+    assert column("class_share", environment.observe()).abs().sum() == 0
+    environment.query(torch.tensor([2, 0]))
+    environment.is_recording = True  # none of them reads the step's number in Python
+    seen = environment.observe()
+    graph, said = seen.graph, seen.queried.labels[:, 0]
+    assert (column("budget_used", seen) == 0.5).all()
+    mean = float(graph.degree.mean()) / 20
+    assert column("mean_degree", seen).flatten().tolist() == pytest.approx([mean] * 8)
+    predicted = torch.tensor([0, 0, 1, 0])
+    assert column("class_share", seen)[0].tolist() == (predicted == said[0]).float().tolist()
+    ends = [(a, b) for a, b in EDGES if predicted[a] == predicted[b]]
+    assert column("edge_agreement", seen)[0].tolist() == pytest.approx([len(ends) / len(EDGES)] * 4)
+    assert column("edge_agreement", environment_of([], [sure]).observe()).abs().sum() == 0
+    assert set(OUTLOOK_STATE_FEATURES) <= set(STATE_FEATURES)
+    whole = Learned(Policy(PolicySettings(state=StateSettings((*PAPER_STATE_FEATURES, *OUTLOOK_STATE_FEATURES)))))
+    assert whole.reads_budget and not whole.code  # no code of somebody's own: a kept result depends on no digest
+
+
 def test_features_can_be_left_out() -> None:
     assert StateSettings().without(["degree", "labelled"]).features == (
         "entropy",
@@ -355,7 +378,7 @@ def test_a_feature_that_reads_the_step_as_a_tensor_can_be_recorded() -> None:
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"features": ("entropy", "degre")}, "did you mean 'degree'?"),
+        ({"features": ("entropy", "degre")}, "did you mean 'degree'"),
         ({"features": ()}, "at least one"),
         ({"features": ("degree", "degree")}, "only once"),
         ({"degree_alpha": 0.0}, "degree_alpha must be above 0"),

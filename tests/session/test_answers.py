@@ -33,6 +33,7 @@ GOOD: dict[str, dict[str, Any]] = {
     "note": {"node": 3, "text": "blurred"},
     "budget": {"budget": 10},
     "redundancy": {"redundancy": 100},
+    "known": {"nodes": [3], "labels": ["a"], "classes": [1]},
     "suggest": {
         "name": "assistant",
         "labels": ["a"],
@@ -41,7 +42,10 @@ GOOD: dict[str, dict[str, Any]] = {
         "attached": {"suggestions": "0" * 64},
     },
     "rows": {"first": 10, "count": 3, "audit": [11], "attached": {"rows": "0" * 64}},
+    "change": {"nodes": [0, 9], "attached": {"rows": "0" * 64}},
     "remove": {"nodes": [0, 9]},
+    "erase": {"nodes": [0, 9]},
+    "erased": {"was": "tell"},
     "join": {
         "from": "other",
         "nodes": [0],

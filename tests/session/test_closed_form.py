@@ -106,6 +106,22 @@ def test_a_batch_is_the_strategy_s_own_and_keeps_off_what_may_not_be_asked(tmp_p
     assert others == learner.batch(5, waiting, sorted(queries))
 
 
+def test_after_a_skip_the_first_question_is_still_drawn_and_leads_the_batch(tmp_path: Path) -> None:
+    asked = set()
+    for seed in range(6):
+        session = small_job(tmp_path / f"job{seed}", strategy="gain", seed=seed)
+        skipped = session.ask().node
+        session.skip(skipped)
+        node = session.ask().node
+        learner = session.follow(session.refresh())
+        allowed = learner.environment.pool[0].clone()
+        allowed[skipped] = False
+        together = learner.batch(2, allowed)
+        assert together is not None and together[0] == node
+        asked.add(node)
+    assert len(asked) > 3
+
+
 def test_what_others_are_asked_counts_as_answered(tmp_path: Path) -> None:
     session = small_job(tmp_path / "job", strategy="gain")
     session.tell([3, 9, 20, 31], list("abab"))

@@ -66,19 +66,41 @@ def test_another_session_of_the_file_sees_the_rows(job: Session) -> None:
 
 
 def test_an_addition_is_taken_back_as_one_and_numbers_are_never_given_twice(job: Session) -> None:
-    before = job.predict().probabilities
+    before, graph, asked = job.predict().probabilities, job.graph, job.ask()
     job.add_rows(texts(10, 2)[0])
     job.tell(65, "cat")
     undo = job.undo(event=next(event.id for event in job.events if event.kind == "rows"))
-    assert undo.kind == "rows" and 65 not in job.labels
-    assert not job.graph.degree[60:].any() and np.abs(job.predict().probabilities[:60] - before).max() < 0.1
-    with pytest.raises(InputError, match="'65' was taken out"):
+    assert undo.kind == "rows" and 65 not in job.labels and job.status().nodes == 60
+    assert job.graph.equals(graph) and np.array_equal(job.predict().probabilities, before) and job.ask() == asked
+    with pytest.raises(InputError, match="no node '?65"):
         job.tell(65, "car")
     assert job.add_rows(texts(4, 3)[0]) == range(70, 74)
+    assert not job.graph.degree[60:70].any() and job.graph.degree[70:].all()
     job.undo(event=next(event.id for event in job.events if event.kind == "undo"))
     assert job.labels[65] == "cat" and job.graph.degree[60:].all()
     with Session.open(job.path) as again:
         assert again.graph.equals(job.graph) and again.refresh().gone == frozenset()
+
+
+def test_rows_that_come_after_an_addition_that_was_taken_back_are_joined_to_none_of_it(tmp_path: Path) -> None:
+    names = [f"text {number}" for number in range(60)]
+    rows = {"id": names, "text": texts(60, 1)[0]}
+    graph = Graph.from_dataframe(rows, text="text", id="id", k=5)
+    more = {"id": ["new 1", "new 2"], "text": ["purr meow paw fur", "road wheel motor"]}
+    with Session.create(tmp_path / "job", graph, budget=9, classes=["cat", "car"]) as job:
+        job.add_rows(more)
+        job.undo()
+        assert job.add_rows(more) == range(62, 64)  # the same names, which nobody has by now
+        assert job.find("new 1") == 62 and not job.graph.degree[60:62].any() and job.graph.degree[62:].all()
+        assert job.graph.attributes["text"][60:62].tolist() == ["", ""] and not job.graph.x[60:62].sum()
+        job.undo(event=job.events[1].id)
+        assert job.graph.node_names is not None and job.graph.node_names[60:] == (
+            *more["id"],
+            "new 1 (again)",
+            "new 2 (again)",
+        )
+        with Session.open(job.path) as again:
+            assert again.graph.equals(job.graph)
 
 
 def test_rows_taken_out_are_not_asked_trained_on_or_exported(job: Session, tmp_path: Path) -> None:
@@ -165,7 +187,7 @@ def test_rows_that_do_not_fit_are_refused_and_nothing_is_written(job: Session) -
 
 
 def test_an_old_file_takes_rows_in_by_a_copy(tmp_path: Path) -> None:
-    from nodewise.session.log.new_files import fill_file
+    from nodewise.session.log.database import fill_file
 
     rows, _ = texts(40, 1)
     Session.create(tmp_path / "new", Graph.from_texts(rows, k=5), budget=5, classes=["cat", "car"]).close()
@@ -196,7 +218,7 @@ def test_rows_that_could_not_be_read_for_a_moment_are_read_the_next_time(
     with Session.open(job.path) as other:
         other.add_rows(["purr meow", "road wheel"])
     with monkeypatch.context() as once:
-        once.setattr(Growth, "with_additions", full)
+        once.setattr(Growth, "with_edits", full)
         with pytest.raises(OSError, match="no space left"):
             job.refresh()
     job.tell(61, "car")
@@ -285,6 +307,20 @@ def test_the_later_answer_of_one_person_counts_and_other_rows_are_refused(tmp_pa
     assert one.join(other.path) == 1 and one.labels == {0: "cat", 1: "car"}
     with pytest.raises(InputError, match="are not those of"):
         one.join(job.path)
+
+
+def test_a_job_is_joined_after_rows_were_added_here_and_not_if_they_were_added_there(tmp_path: Path) -> None:
+    one, other = two_jobs(tmp_path)
+    other.tell([0, 1], ["cat", "car"], "bob")
+    rows = texts(5, 2)[0]
+    one.add_rows(rows)
+    assert one.preview_join(other.path)["labels"] == 2 and one.join(other.path) == 2
+    other.add_rows(rows)
+    other.tell(42, "cat", "bob")
+    assert one.join(other.path) == 1 and one.labels[42] == "cat"
+    other.add_rows(rows[:1])
+    with pytest.raises(InputError, match="rows were added to .* that are not here"):
+        one.preview_join(other.path)
 
 
 def test_what_another_job_says_is_no_answer_of_the_audit(tmp_path: Path) -> None:

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import json
+import random
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -78,6 +83,47 @@ def test_too_many_requests_and_failures_are_waited_out_with_longer_and_longer_pa
     done, pauses = run(prepared(session, endpoint))
     assert (done.calls, done.answered, done.failed) == (10, 7, 0)
     assert pauses == [7.0, 2.0, 4.0]
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("way", ["drip", "drip body"])
+def test_a_reply_that_drips_for_ever_is_given_up(
+    session: Session, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    """A byte each fiftieth of a second would hold a request as long as only the silence between two bytes counts."""
+    monkeypatch.setattr(module, "_PATIENCE", 1.0)
+    endpoint.script = [way]
+    done, pauses = run(prepared(session, endpoint))
+    assert (done.calls, done.answered) == (8, 7) and pauses == [1.0]
+
+
+def test_an_endpoint_may_be_slow_but_not_slower_than_it_has_time(
+    session: Session, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_PATIENCE", 1.0)
+    endpoint.seconds, endpoint.script = [0.1, 2.5], ["ham", "ham", "spam"]
+    live = prepared(session, endpoint)
+    done, pauses = run(live)
+    assert (done.answered, done.failed) == (7, 0) and pauses
+    assert [reply.label for reply in live.replies()][:2] == ["ham", "spam"]
+
+
+def test_a_reply_that_stops_in_the_middle_is_asked_for_again(session: Session, endpoint: Endpoint) -> None:
+    endpoint.script = ["cut", "ham"]
+    live = prepared(session, endpoint)
+    done, pauses = run(live)
+    assert (done.calls, done.answered, pauses) == (8, 7, [1.0])
+    assert endpoint.bodies[0] == endpoint.bodies[1] and live.replies()[0].label == "ham"
+
+
+def test_an_endpoint_that_is_down_is_not_asked_about_every_node(session: Session, endpoint: Endpoint) -> None:
+    endpoint.script = ["ham", *[500] * 15]
+    live = prepared(session, endpoint)
+    with pytest.raises(SessionError, match="no answer about 3 nodes in a row.*goes on once it answers again"):
+        run(live)
+    assert len(endpoint.bodies) == 16
+    done, _ = run(live)
+    assert done.answered == 6 and not live.waiting()
 
 
 def test_a_node_that_no_reply_comes_for_is_left_for_the_next_time(session: Session, endpoint: Endpoint) -> None:
@@ -174,6 +220,82 @@ def test_rows_that_were_taken_out_are_neither_sent_nor_shown_as_examples(session
     assert b"text 1" in sent and b"text 2" not in sent and b"text 5" not in sent
 
 
+def test_what_people_say_of_rows_with_known_answers_is_no_example(session: Session, endpoint: Endpoint) -> None:
+    session.set_known({2: "ham"}, "olga", percent=10)
+    session.tell(2, "spam", "ada")
+    run(prepared(session, endpoint))
+    examples = [message for message in json.loads(endpoint.bodies[0])["messages"] if message["role"] == "assistant"]
+    assert [each["content"] for each in examples] == ["ham"], "what was told of row 0 alone"
+
+
+def test_a_column_of_known_answers_is_not_sent(tmp_path: Path, endpoint: Endpoint) -> None:
+    cells = {"text": np.array(["one", "two", "three"]), "gold": np.array(["spam", "ham", ""])}
+    graph = Graph.build([[0, 1], [1, 2]], attributes=cells)
+    with Session.create(tmp_path / "known.nodewise", graph, budget=3, classes=["spam", "ham"]) as session:
+        session.set_known("gold", "olga")
+        run(prepared(session, endpoint))
+    sent = b"".join(endpoint.bodies)
+    assert b"text: one" in sent and b"gold" not in sent
+
+
+def test_a_reply_belongs_to_what_was_sent_and_not_to_a_number(
+    session: Session, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    live = prepared(session, endpoint)
+    run(live)
+    assert len(live.replies()) == 7 and not live.waiting()
+    whole = module._row
+    monkeypatch.setattr(module, "_row", lambda moment, node: whole(moment, node) + (" changed" if node == 3 else ""))
+    changed = prepared(session, endpoint)
+    assert 3 not in {reply.node for reply in changed.replies()} and changed.waiting() == [3]
+    assert not list(changed.fetch(100))  # it was not shown as it is now
+    endpoint.script = ["ham"]
+    run(changed)
+    assert json.loads(endpoint.bodies[-1])["messages"][-1]["content"] == "text: text 3 changed"
+    assert {reply.node: reply.label for reply in changed.replies()}[3] == "ham" and len(changed.replies()) == 7
+
+
+def test_replies_of_an_earlier_version_belong_to_what_was_shown_before_them(
+    session: Session, endpoint: Endpoint
+) -> None:
+    live = prepared(session, endpoint)
+    run(live)
+    file = next(session.path.parent.glob("*.replies.jsonl"))
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    for line in lines:
+        line.pop("sent", None)
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert len(live.replies()) == 7
+    kept = [line for line in lines if "shown" not in line]
+    file.write_text("".join(json.dumps(line) + "\n" for line in kept))
+    assert not live.replies()
+
+
+def test_rows_that_come_or_go_leave_the_other_replies_as_they_are(tmp_path: Path, endpoint: Endpoint) -> None:
+    texts = [f"the {kind} number {number}" for number in range(6) for kind in ("cat", "dog")]
+    graph = Graph.from_texts(texts, k=3)
+    with Session.create(tmp_path / "job.nodewise", graph, budget=4, classes=["spam", "ham"]) as job:
+        run(prepared(job, endpoint))
+        job.remove_rows([0])
+        job.add_rows(["a bird number 7"])
+        later = prepared(job, endpoint)
+        assert {reply.node for reply in later.replies()} == set(range(1, 12)) and later.waiting() == [12]
+        run(later)
+    assert len(endpoint.bodies) == 13 and b"a bird number 7" in endpoint.bodies[-1]
+
+
+def test_a_row_that_got_a_label_meanwhile_is_not_asked_and_its_reply_stays(
+    session: Session, endpoint: Endpoint
+) -> None:
+    live = prepared(session, endpoint)
+    live.show(100)
+    next(live.fetch(1))
+    session.tell(1, "ham")
+    session.tell(2, "ham")
+    later = prepared(session, endpoint)
+    assert later.waiting() == [3, 4, 5, 6, 7] and [reply.node for reply in later.replies()] == [1]
+
+
 @pytest.mark.parametrize("key", ["secret\nkey", "secret-\u201ckey\u201d"])
 def test_a_key_that_cannot_be_sent_is_refused_and_not_repeated(
     session: Session, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch, key: str
@@ -199,3 +321,47 @@ def test_a_file_of_replies_that_a_kill_left_without_its_head_is_told(
     next(session.path.parent.glob("*.replies.jsonl")).write_bytes(content)
     with pytest.raises(InputError, match="look with --show again"):
         prepared(session, endpoint)
+
+
+@pytest.mark.parametrize("kills", [pytest.param(2, marks=pytest.mark.slow), pytest.param(50, marks=pytest.mark.long)])
+def test_kills_while_suggestions_are_fetched_lose_no_reply_and_ask_for_none_twice(
+    tmp_path: Path, endpoint: Endpoint, clean_environment: dict[str, str], kills: int
+) -> None:
+    """The command itself; each kill may cost the one request that was under way, and nothing else."""
+    texts, nodes = np.array([f"text {node}" for node in range(40 * kills)]), 40 * kills
+    edges = np.stack([np.arange(nodes - 1), np.arange(1, nodes)])
+    path, moments = tmp_path / "job.nodewise", random.Random(2)
+    graph = Graph.build(edges, name="mails", attributes={"text": texts})
+    with Session.create(path, graph, budget=4, classes=["spam", "ham"]) as made:
+        made.tell([0, 1], ["ham", "spam"], "ada")
+        shown = prepared(made, endpoint).show(nodes)
+    assert len(shown) == nodes - 2
+    command = [sys.executable, "-m", "nodewise", "session", "suggest", str(path), "--from", endpoint.url]
+    command += ["--as", "assistant", "--yes", "--calls", str(nodes)]
+    endpoint.seconds = [0.004] * (2 * nodes)
+    kept: list[module.Reply] = []
+    for number in range(kills):
+        before = len(endpoint.bodies)
+        with subprocess.Popen(command, env=clean_environment, stdout=subprocess.PIPE, text=True) as process:
+            while len(endpoint.bodies) == before:
+                assert process.poll() is None
+                time.sleep(0.005)
+            time.sleep(moments.random() * 0.15)
+            process.send_signal(signal.SIGKILL)
+        with Session.open(path) as session:
+            replies = prepared(session, endpoint).replies()
+            assert session.labels == {0: "ham", 1: "spam"} and not session.suggestions
+        assert replies[: len(kept)] == kept and len({reply.node for reply in replies}) == len(replies)
+        time.sleep(0.05)  # what was under way has arrived
+        assert len(replies) <= len(endpoint.bodies) <= len(replies) + number + 1
+        kept = replies
+    done = subprocess.run(command, env=clean_environment, capture_output=True, text=True, check=True)
+    assert f"assistant says something of {nodes - 2} of {nodes} nodes" in done.stdout
+    assert len(endpoint.bodies) <= nodes - 2 + kills and set(shown) <= set(endpoint.bodies)
+    torn = set(endpoint.bodies) - set(shown)  # a kill may cut a request off
+    assert all(any(whole.startswith(body) for whole in shown) for body in torn)
+    sent = len(endpoint.bodies)
+    again = subprocess.run(command, env=clean_environment, capture_output=True, text=True, check=True)
+    assert "nothing was sent" in again.stdout and len(endpoint.bodies) == sent
+    with Session.open(path) as session:
+        assert [event.kind for event in session.events].count("suggest") == 1

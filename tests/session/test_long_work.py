@@ -10,7 +10,7 @@ import pytest
 from nodewise.ground.errors import UnknownNameError
 from nodewise.ground.events import Event, Progress
 from nodewise.session import Session
-from nodewise.session.meaning.history import undone
+from nodewise.session.answers import undone
 from tests.session.jobs import small_job
 
 

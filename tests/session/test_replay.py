@@ -111,6 +111,7 @@ def test_every_form_of_features_gives_the_same_to_the_bit(kind: Any, tmp_path: P
     same(session, Session.open(tmp_path / "job"))
 
 
+@pytest.mark.slow
 def test_snapshots_are_only_a_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     session, slow = small_job(tmp_path / "job"), small_job(tmp_path / "slow")
     monkeypatch.setattr("nodewise.session.learning.learner._SNAPSHOT_BYTES", {"ask": 1})  # so that eight are kept

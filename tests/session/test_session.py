@@ -374,6 +374,7 @@ def test_before_any_label_a_query_shows_no_rounding_as_a_feature(tmp_path: Path)
     assert (features["entropy"], features["kl_from_neighbours"], features["kl_to_neighbours"]) == (1, 0, 0)
 
 
+@pytest.mark.slow
 def test_without_a_reporter_words_go_to_a_logger_that_is_silent_by_default(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:

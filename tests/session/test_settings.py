@@ -134,11 +134,13 @@ def test_facts_are_in_words_and_leave_out_what_may_change() -> None:
     facts = SessionSettings.from_dict({"budget": 5, "seed": 12_000, "release_after": 90, "use_labels": False}).facts()
     assert facts == {
         "closed classes": "no",
+        "several": "no",
         "strategy": "policy",
         "policy": "none",
         "classifier": "gcn",
         "seed": "12,000",
         "audit": "0",
+        "trust": "no",
         "release after": "1.5 min",
         "use labels": "no",
         "features": "raw",

@@ -87,7 +87,7 @@ def test_works_where_all_nodes_are_alike(name: str, device: str) -> None:
 def test_a_recorded_step_chooses_as_a_played_one(name: str) -> None:
     tensors = GraphTensors(block_graph(), "cuda")
     recorded, played = strategy_named(name), strategy_named(name)
-    played.recordable = False
+    object.__setattr__(played, "recordable", False)  # some are frozen
     environment = Environment(tensors, learner("gcn", tensors, 3), 3, 6)
     for seed in range(3):
         splits = draw_splits(tensors, 3, seed)

@@ -42,6 +42,7 @@ def by_kernels(
     return gain_scores(
         *(part.contiguous().to(device) for part in parts),
         counting=(module._VIEWS, module._LEAST_WEIGHT),
+        first=module._FIRST,
         early=early,
         candidates=module._CANDIDATES,
         looked_at=module._LOOKED_AT,

@@ -13,6 +13,7 @@ import pytest
 
 pytest.importorskip("fastapi", reason="needs the studio: pip install 'nodewise[studio]'")
 
+from nodewise.session import Session
 from tests.studio.browsing import notes, studio, write_csv
 
 GUIDE = Path(__file__).parents[2] / "docs" / "studio.md"
@@ -28,8 +29,17 @@ def test_every_call_of_the_guide_works(tmp_path: Path) -> None:
         tmp_path / "letters.csv",
         [{"id": f"letter {row['title']}", "title": row["title"], "text": row["text"]} for row in notes()],
     )
+    later = [{"id": f"later {row['title']}", "title": row["title"], "text": row["text"]} for row in notes(5)]
+    for name in ("next-week.csv", "others.csv"):
+        write_csv(tmp_path / name, later)
+    changed = {"id": later[0]["id"], "title": "Another", "text": "what it should have said"}
+    write_csv(tmp_path / "corrected.csv", [changed])
     with studio(tmp_path) as server:
         for call in calls:
+            if "colleague" in call and not (tmp_path / "colleague.nodewise").exists():
+                shutil.copy(tmp_path / "backup.nodewise", tmp_path / "colleague.nodewise")
+                with Session.open(tmp_path / "colleague.nodewise") as other:
+                    other.tell(31, other.classes[0])
             command = shlex.split(re.sub(r"http://127\.0\.0\.1:8080", server.address, call))
             done = subprocess.run(
                 [*command, "--fail-with-body"], cwd=tmp_path, capture_output=True, text=True, check=False

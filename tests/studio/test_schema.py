@@ -32,6 +32,8 @@ EXAMPLES = 25
 """Random requests of each kind for each operation."""
 NODES = 60
 PLAIN = (
+    "/people",
+    "/people/report",
     *("/studio", "/session/settings", "/jobs", "/status", "/settings"),
     *("/map", "/map/colours", "/report", "/backup", "/disagreements"),
 )
@@ -46,9 +48,21 @@ RARE = (
     "/classes/order",
     "/settle",
     "/suggestions",
+    "/suggestions/preview",
+    "/suggestions/bring",
+    "/suggestions/withdraw",
     "/jobs/duplicate",
     "/jobs/archive",
     "/jobs/restore",
+    "/people",
+    "/people/revoke",
+    "/rows",
+    "/rows/change",
+    "/rows/predict",
+    "/rows/preview",
+    "/join",
+    "/join/preview",
+    "/session/backup",
 )
 """What random input hardly ever fits: a table, the name of a session, a node with a picture, a class of the job."""
 OPERATIONS = [
@@ -64,6 +78,7 @@ OPERATIONS = [
             "/export/{form}",
             "/table",
             "/suggestions",
+            "/known",
         )
     ],
     *[
@@ -85,7 +100,23 @@ OPERATIONS = [
             "/undo",
             "/notes",
             "/suggestions",
+            "/suggestions/preview",
+            "/suggestions/bring",
+            "/suggestions/withdraw",
             "/release",
+            "/people",
+            "/people/revoke",
+            "/rows",
+            "/rows/change",
+            "/rows/predict",
+            "/rows/preview",
+            "/rows/remove",
+            "/join",
+            "/join/preview",
+            "/session/backup",
+            "/assign",
+            "/known",
+            "/table/act",
         )
     ],
     *[

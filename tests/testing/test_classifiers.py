@@ -125,6 +125,7 @@ def shifted(learner: MeansLearner, nodes: torch.Tensor, labels: torch.Tensor) ->
     labels.zero_()
 
 
+@pytest.mark.slow
 def test_what_keeps_the_contract_passes() -> None:
     check_classifier(Means())
     check_classifier(Means(steps=1))

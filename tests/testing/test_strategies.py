@@ -157,6 +157,7 @@ class Peeking(Margin):
         return super().scores(observation) + observation.graph.y
 
 
+@pytest.mark.slow
 def test_what_keeps_the_contract_passes() -> None:
     check_strategy(Margin())
     check_strategy("random")

@@ -69,6 +69,7 @@ def test_the_toy_is_learned_on_a_gpu() -> None:
     assert chance_of_members(trained.cpu(), graph) > 0.9
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_policy_to_the_bit_and_another_one_another() -> None:
     graphs = [communities_and_loners(), random_graph("offset")]
     logs: list[list[dict[str, Any]]] = [[], [], []]

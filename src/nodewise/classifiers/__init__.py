@@ -83,24 +83,28 @@ def unusual_settings(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def notes_on_graph(classifier: Classifier, graph: Graph, asked: str | None = None) -> list[str]:
-    """What to know of a graph's features and weights before a classifier is given them, in words.
+    """What to know of a graph's features, weights and relations before a classifier is given them, in words.
 
     Args:
         classifier: who is given them.
         graph: the graph as it was loaded.
         asked: the preprocessing that somebody asked for by name: whoever did so has looked at the scales.
     """
-    weights = []
+    edges = []
+    if graph.relations is not None and not can(classifier, "relations"):
+        seen = "edges both ways" if graph.relations.directed else "the union of the paths as plain edges"
+        edges = [f"{graph.name!r} has relations: {classifier.name} cannot tell them apart, and is given {seen}"]
     if graph.edge_weight is not None and not can(classifier, "weights"):
-        weights = [f"the edges of {graph.name!r} have weights: {classifier.name} cannot use them, and is given none"]
+        edges += [f"the edges of {graph.name!r} have weights: {classifier.name} cannot use them, and is given none"]
     if graph.has_features:
         scales = unscaled(graph.x, graph.x_offset, graph.features) if asked is None else None
-        return weights if scales is None else [*weights, f"{graph.name!r}: {scales}" if graph.name else scales]
+        return edges if scales is None else [*edges, f"{graph.name!r}: {scales}" if graph.name else scales]
     if asked is not None and canonical_features(asked, graph.name) != "raw":
-        return weights
+        return edges
+    told_apart = graph.relations is not None and can(classifier, "relations")
     instead = (
-        "looks at its edges alone"
+        f"looks at its {'relations' if told_apart else 'edges'} alone"
         if can(classifier, "edges-alone")
         else "is given numbers made of its edges (degree, clustering, PageRank …) instead"
     )
-    return [*weights, f"{graph.name!r} has no features: {classifier.name} {instead}"]
+    return [*edges, f"{graph.name!r} has no features: {classifier.name} {instead}"]

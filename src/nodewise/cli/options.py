@@ -34,6 +34,7 @@ __all__ = [
     "OwnStateOption",
     "OwnStrategyOption",
     "PolicyOption",
+    "ProcessesOption",
     "RetrainOption",
     "RoundOption",
     "RunsOption",
@@ -133,7 +134,9 @@ DataDirOption = Annotated[
 FeaturesOption = Annotated[str | None, setting_option("features")]
 SeedOption = Annotated[int, setting_option("seed")]
 DeviceOption = Annotated[str, typer.Option("--device", metavar="D", help="auto, cpu, cuda or cuda:N.")]
-EngineOption = Annotated[Literal["local", "ray"], typer.Option("--engine", help="Where the runs are done.")]
+EngineOption = Annotated[
+    Literal["local", "processes", "ray"], typer.Option("--engine", help="Where the runs are done.")
+]
 AddressOption = Annotated[
     str | None,
     typer.Option(
@@ -147,6 +150,16 @@ GpusOption = Annotated[
     float,
     typer.Option(
         "--gpus-per-task", metavar="X", min=0, help="With --engine ray: share of a GPU for each chunk of runs."
+    ),
+]
+ProcessesOption = Annotated[
+    int | None,
+    typer.Option(
+        "--processes",
+        metavar="N",
+        min=1,
+        help="With --engine processes: how many.",
+        show_default="one for each core",
     ),
 ]
 RunsOption = Annotated[int, typer.Option("--runs", metavar="N", min=1, help="Independent runs to average over.")]
@@ -261,21 +274,36 @@ def with_json_value(arguments: Sequence[str]) -> list[str]:
     return given
 
 
-def open_engine(engine: str, address: str | None, gpus_per_task: float) -> AbstractContextManager[Engine]:
+def open_engine(
+    engine: str,
+    address: str | None,
+    gpus_per_task: float,
+    processes: int | None = None,
+    until: float | None = None,
+) -> AbstractContextManager[Engine]:
     """The engine that the options choose; the connection that it makes is closed with it.
 
     Raises:
         InputError: options of one engine were given for another, or Ray is not installed.
     """
     from nodewise.evaluation.engine import LocalEngine
+    from nodewise.evaluation.processes import ProcessEngine
 
+    options = (
+        ("ray", "--address", address),
+        ("ray", "--gpus-per-task", gpus_per_task or None),
+        ("processes", "--processes", processes),
+        ("processes", "--until", until),
+    )
+    for whose, option, given in options:
+        if given is not None and whose != engine:
+            raise InputError(f"{option} {given} is for --engine {whose}: add that, or leave {option} out")
     if engine == "ray":
         from nodewise.cluster import RayEngine
 
         return RayEngine(address, gpus_per_task)
-    for option, given in (("--address", address), ("--gpus-per-task", gpus_per_task or None)):
-        if given is not None:
-            raise InputError(f"{option} {given} is for --engine ray: add that, or leave {option} out")
+    if engine == "processes":
+        return nullcontext(ProcessEngine(processes or 0, until, leave_out=until is not None))
     return nullcontext(LocalEngine())
 
 

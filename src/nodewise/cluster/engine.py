@@ -7,7 +7,7 @@ import os
 import tempfile
 from collections.abc import Generator, Iterable
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import chain, islice
 from pathlib import Path
 from queue import SimpleQueue
@@ -16,10 +16,9 @@ from typing import Any
 from nodewise.cluster.connection import check_machines, connected, import_ray
 from nodewise.cluster.versions import Versions
 from nodewise.cluster.worker import play_packed
-from nodewise.datasets import data_folder
-from nodewise.datasets.load import find_info
+from nodewise.evaluation.processes import shared_reference
 from nodewise.evaluation.task import Chunk, GraphReference, Task
-from nodewise.graph import Graph, write_graph
+from nodewise.graph import Graph
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.errors import ClusterError, InputError, NodewiseError
 from nodewise.ground.events import Reporter, Warned
@@ -96,27 +95,10 @@ class RayEngine:
         """A reference that workers can load, and the graph's tensors, on this machine's CPU."""
         if self._sized is None or self._sized[0] != graph.fingerprint:
             self._sized = (graph.fingerprint, GraphTensors(graph, "cpu"))
-        return self._shared(graph, reference, folder), self._sized[1]
-
-    def _shared(self, graph: Graph, reference: GraphReference, folder: Path | None) -> GraphReference:
-        """The graph by name or absolute path; one that lies in memory is written to a file beside the chunks."""
-        if reference.source is None:
-            return replace(reference, source=str(self._written(graph, folder)))
-        path = Path(reference.source).expanduser()
-        named = find_info(reference.source) is not None
-        source = str(path.absolute()) if not named and path.exists() else reference.source
-        return replace(reference, source=source, data_dir=str(data_folder(reference.data_dir).absolute()))
-
-    def _written(self, graph: Graph, folder: Path | None) -> Path:
-        if folder is None:
-            if self._graphs is None:
-                self._graphs = tempfile.TemporaryDirectory(prefix="nodewise-graphs-")
+        if folder is None and reference.source is None:
+            self._graphs = self._graphs or tempfile.TemporaryDirectory(prefix="nodewise-graphs-")
             folder = Path(self._graphs.name)
-        path = (folder / "graphs" / f"{graph.fingerprint}.npz").absolute()
-        if not path.is_file():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            write_graph(graph, path)
-        return path
+        return shared_reference(graph, reference, folder), self._sized[1]
 
     def play(self, tasks: Iterable[Task], report: Reporter) -> Generator[tuple[Task, dict[int, Chunk]], None, None]:
         """Each task's chunks, as they are done."""

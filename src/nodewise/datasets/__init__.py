@@ -14,24 +14,37 @@ from nodewise.ground.lazy import lazy_names
 
 if TYPE_CHECKING:
     from nodewise.datasets.overlapping import overlapping_graph
+    from nodewise.datasets.relational import RelationSettings, directed_graph, library_graph, relational_graph
     from nodewise.datasets.synthetic import SyntheticSettings, synthetic_graph
 
 __all__ = [
     "DatasetInfo",
+    "RelationSettings",
     "SyntheticSettings",
     "as_graph",
     "data_folder",
     "dataset_info",
     "default_budget",
     "default_features",
+    "directed_graph",
+    "library_graph",
     "list_datasets",
     "load_graph",
     "overlapping_graph",
+    "relational_graph",
     "synthetic_graph",
 ]
 
 # the shell's completion lists names without numpy
 __getattr__ = lazy_names(
     __name__,
-    {"SyntheticSettings": "synthetic", "synthetic_graph": "synthetic", "overlapping_graph": "overlapping"},
+    {
+        "SyntheticSettings": "synthetic",
+        "synthetic_graph": "synthetic",
+        "overlapping_graph": "overlapping",
+        "RelationSettings": "relational",
+        "directed_graph": "relational",
+        "library_graph": "relational",
+        "relational_graph": "relational",
+    },
 )

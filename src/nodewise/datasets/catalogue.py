@@ -295,6 +295,7 @@ CATALOGUE: tuple[DatasetInfo, ...] = (
             32,
             3,
             "edges that join any two nodes, heavy ones within a class: only their weights tell the classes",
+            {"holds": ("weights",)},
         ),
         (
             "sbm-1m",
@@ -309,7 +310,44 @@ CATALOGUE: tuple[DatasetInfo, ...] = (
     *_family(
         {"source": "nodewise.datasets.overlapping_graph, seed 0", "origin": "generated"},
         "overlapping",
-        ("overlapping", "", 600, 3138, 16, 5, "groups that overlap: a node has one class, two, or none"),
+        (
+            "overlapping",
+            "",
+            600,
+            3138,
+            16,
+            5,
+            "groups that overlap: a node has one class, two, or none",
+            {"holds": ("several labels a node",)},
+        ),
+    ),
+    *_family(
+        {"source": "nodewise.datasets.library_graph, seed 0", "origin": "generated"},
+        "library",
+        (
+            "library",
+            "",
+            300,
+            4347,
+            0,
+            3,
+            "papers, their authors and venues, under made-up names; class: topic; edges: what papers share",
+            {"holds": ("relations: 300 paper, 200 author, 12 venue; written by (564), appears in (300)",)},
+        ),
+    ),
+    *_family(
+        {"source": "nodewise.datasets.directed_graph, seed 0", "origin": "generated"},
+        "directed",
+        (
+            "cyclic",
+            "",
+            400,
+            2331,
+            0,
+            3,
+            "each class points to the next one, the last to the first: only the direction tells the classes",
+            {"holds": ("direction",)},
+        ),
     ),
     *_family(
         _PITFALLS,

@@ -87,6 +87,18 @@ def _overlapping(name: str, which: str, report: Reporter) -> Graph:
     return overlapping_graph(name=name)
 
 
+def _library(name: str, which: str, report: Reporter) -> Graph:
+    from nodewise.datasets.relational import library_graph
+
+    return library_graph(name=name)
+
+
+def _directed(name: str, which: str, report: Reporter) -> Graph:
+    from nodewise.datasets.relational import directed_graph
+
+    return directed_graph(name=name)
+
+
 def _picture(image: npt.NDArray[np.float64], scale: int = 8) -> str:
     """A picture of a digit, values 0 to 16, as a data address that a browser shows.
 
@@ -108,7 +120,9 @@ def _picture(image: npt.NDArray[np.float64], scale: int = 8) -> str:
 
 _LOADERS: Mapping[str, Callable[[str, str, Reporter], Graph]] = {
     "digits": _digits,
+    "directed": _directed,
     "karate": _karate,
+    "library": _library,
     "overlapping": _overlapping,
     "standardised": _standardised,
     "synthetic": _synthetic,

@@ -34,6 +34,8 @@ class DatasetInfo:
         paper: whether it is one of the ten graphs of the paper's tables.
         extra: the extra of nodewise that it needs, such as ``"ogb"``.
         loader: the function that makes it, and its argument.
+        holds: what its edges and labels have beyond those of a plain graph, in words: weights, direction, several
+            labels a node, relations.
     """
 
     name: str
@@ -54,3 +56,4 @@ class DatasetInfo:
     paper: bool = False
     extra: str = ""
     loader: tuple[str, str] = ("", "")
+    holds: tuple[str, ...] = ()

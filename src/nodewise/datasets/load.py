@@ -96,7 +96,9 @@ def load_graph(
     return prepared(graph, features, "raw")
 
 
-def as_graph(thing: Any, *, data_dir: str | Path | None = None, reporter: Reporter | None = None) -> Graph:
+def as_graph(
+    thing: Any, *, data_dir: str | Path | None = None, reporter: Reporter | None = None, several: bool = False
+) -> Graph:
     """Whatever stands for one graph as a `Graph`.
 
     Itself, a data set's name, a file, a PyTorch Geometric `Data` or a networkx graph.
@@ -105,12 +107,13 @@ def as_graph(thing: Any, *, data_dir: str | Path | None = None, reporter: Report
         thing: what a caller gave as a graph.
         data_dir: where a name's file may lie.
         reporter: is told the progress.
+        several: as for `load_graph`.
 
     Raises:
         InputError: if it is none of these, such as an array, a table or a list; says what to do with what it is.
     """
     if isinstance(thing, (str, Path)):
-        return load_graph(thing, data_dir=data_dir, reporter=reporter)
+        return load_graph(thing, data_dir=data_dir, reporter=reporter, several=several)
     from nodewise.graph.io.files import from_foreign
 
     return from_foreign(thing)
@@ -169,8 +172,27 @@ def as_it_is(info: DatasetInfo, folder: Path, largest: int | None = None) -> Dat
             raise
         return info  # a list is no place to stumble over one damaged file
     return replace(
-        info, nodes=graph.num_nodes, edges=graph.num_edges, features=graph.num_features, classes=graph.num_classes
+        info,
+        nodes=graph.num_nodes,
+        edges=graph.num_edges,
+        features=graph.num_features,
+        classes=graph.num_classes,
+        holds=_holds(graph),
     )
+
+
+def _holds(graph: Graph) -> tuple[str, ...]:
+    """What a graph has beyond nodes, edges and one label a node, in words."""
+    record, words = graph.relations, []
+    if record is not None and record.directed:
+        words.append("direction")
+    elif record is not None:
+        types = ", ".join(f"{kind.count:,} {kind.name}" for kind in record.types)
+        relations = ", ".join(f"{one.name} ({one.edge_index.shape[1]:,})" for one in record.relations)
+        words.append(f"relations: {types}; {relations}")
+    if graph.edge_weight is not None and (record is None or record.directed):
+        words.append("weights")
+    return (*words, "several labels a node") if graph.several else tuple(words)
 
 
 def find_info(name: str) -> DatasetInfo | None:

@@ -18,6 +18,7 @@ from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.compute import derive_seed, numpy_generator
 from nodewise.ground.errors import InputError
 from nodewise.ground.events import Reporter
+from nodewise.ground.shared_column import SharedColumn
 
 __all__ = [
     "CpuBackend",
@@ -186,8 +187,8 @@ class EnvironmentObservation:
         Both are zero for a node without neighbours (section 3.2).
         """
         # no kernel of a GPU knows weights: what computes on the CPU does so on any device
-        backend = CpuBackend() if self.graph.weighted else self._environment.backend
-        return backend.divergences(self.graph, self._packed)
+        backend = CpuBackend() if self.graph.weighted or self.several else self._environment.backend
+        return backend.divergences(self.graph, _both_sides(self.logits) if self.several else self._packed)
 
     @cached_property
     def noise(self) -> torch.Tensor:
@@ -208,6 +209,13 @@ def _predictions_of_sets(odds: torch.Tensor) -> torch.Tensor:
     log_p, log_not = (torch.nn.functional.logsigmoid(part).clamp_min(LOG_SMALLEST) for part in (odds, -odds))
     p = log_p.exp()
     return torch.cat([log_p, p, (p * log_p + log_not.exp() * log_not).sum(-1, keepdim=True)], -1)
+
+
+def _both_sides(odds: torch.Tensor) -> torch.Tensor:
+    """The same with each class and its absence as two columns, whose divergences add up: [run, node, 4 class + 1]."""
+    log_p = torch.nn.functional.logsigmoid(torch.cat([odds, -odds], -1)).clamp_min(LOG_SMALLEST)
+    p = log_p.exp()
+    return torch.cat([log_p, p, (p * log_p).sum(-1, keepdim=True)], -1)
 
 
 def reset_learner(learner: Learner, seed: int, *path: int | str) -> None:
@@ -315,6 +323,14 @@ class CpuBackend:
 
     def predictions(self, logits: torch.Tensor) -> torch.Tensor:
         """log p, p and Σ p log p side by side."""
+        shared = SharedColumn.found_in(logits)
+        if shared is not None:
+            narrow = shared.narrow(logits)
+            narrow = narrow - narrow.amax(-1, keepdim=True)
+            log_p = (narrow - (narrow.exp() * shared.times).sum(-1, keepdim=True).log()).clamp_min(LOG_SMALLEST)
+            p = log_p.exp()
+            negative = (p * log_p * shared.times).sum(-1, keepdim=True)
+            return torch.cat([shared.spread(log_p), shared.spread(p), negative], -1)
         shifted = logits - logits.amax(-1, keepdim=True)
         log_p = (shifted - shifted.exp().sum(-1, keepdim=True).log()).clamp_min(LOG_SMALLEST)
         p = log_p.exp()
@@ -328,6 +344,11 @@ class CpuBackend:
         """
         classes = packed.shape[-1] // 2
         log_p, p, negative = packed[..., :classes], packed[..., classes:-1], packed[..., -1]
+        shared = SharedColumn.found_in(log_p)
+        if shared is not None:
+            classes, log_p, p = len(shared.kept), shared.narrow(log_p), shared.narrow(p)
+            packed = torch.cat([log_p, p, negative[..., None]], -1)
+            log_p, p = log_p * shared.times, p * shared.times
         means = graph.adjacency.mm(packed) / graph.divisor[:, None]
         forward = negative * (graph.degree > 0) - (p * means[..., :classes]).sum(-1)
         reverse = means[..., -1] - (log_p * means[..., classes : 2 * classes]).sum(-1)

@@ -5,6 +5,7 @@ from nodewise.evaluation.compare import compare
 from nodewise.evaluation.contest import Contest, Method
 from nodewise.evaluation.copies import graph_copies
 from nodewise.evaluation.evaluate import evaluate
+from nodewise.evaluation.processes import ProcessEngine
 from nodewise.evaluation.results.comparison import Comparison, Setting
 from nodewise.evaluation.results.evaluation import Evaluation
 from nodewise.evaluation.results.statistics import (
@@ -36,6 +37,7 @@ __all__ = [
     "Interval",
     "Method",
     "PairedComparison",
+    "ProcessEngine",
     "Ranking",
     "Setting",
     "Task",

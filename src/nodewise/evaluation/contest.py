@@ -27,7 +27,7 @@ from nodewise.evaluation.splits import resolve_splits, split_record
 from nodewise.evaluation.task import Chunk, ChunkStore, GraphReference, Task, default_splits, runs_at_once
 from nodewise.graph import Graph
 from nodewise.graph.features import prepared
-from nodewise.ground.errors import InputError, WrongTypeError
+from nodewise.ground.errors import ClusterError, InputError, WrongTypeError
 from nodewise.ground.events import Note, Progress, Reporter, Warned, count
 from nodewise.policy import DEFAULT_POLICY, Policy
 from nodewise.strategies import DEFAULT_STRATEGY, Learned, make_strategy, parse_strategy
@@ -125,6 +125,7 @@ class Contest:
             ``"public"``; None: the protocol's.
         source, data_dir: the name or file that other processes can load the graph from.
         protocol: rounds, labels at the start, wrong answers, further scores; None: the usual.
+        device: where it is played, if not where all others are.
     """
 
     name: str
@@ -138,9 +139,14 @@ class Contest:
     source: str | None = None
     data_dir: str | None = None
     protocol: EvaluationProtocol | None = None
+    device: str | None = None
 
     def __post_init__(self) -> None:
         if self.protocol is not None:
+            if not isinstance(self.protocol, EvaluationProtocol):
+                raise WrongTypeError(
+                    f"a protocol was expected, received {type(self.protocol).__name__}: give an EvaluationProtocol(…)"
+                )
             check_scores(self.protocol.scores)
         if self.runs < 1 or min(self.budgets, default=1) < 1:
             raise InputError(f"runs and budgets must be at least 1, got {self.runs} and {list(self.budgets)}")
@@ -159,11 +165,18 @@ def play_contests(
     store: ChunkStore,
     engine: Engine,
     report: Reporter,
+    partial: bool = False,
 ) -> Comparison:
     """Plays what the store does not hold, and gives what all methods reached.
 
     Every method of a contest meets the same splits in the same runs. Scores do not depend on what else is played, nor
     on what was kept before.
+
+    Args:
+        partial: whether methods of which the engine left something unplayed are left out, in place of an error.
+
+    Raises:
+        ClusterError: the engine left something unplayed.
     """
     where = engine.device(device if isinstance(device, str) or device is None else str(device))
     plans: list[_Plan] = []
@@ -172,18 +185,22 @@ def play_contests(
     def missing() -> Iterator[Task]:
         planned: set[Path] = set()
         for contest in contests:
-            plans.append(plan := _Plan(contest, seed, where, store, engine, report))
+            own = where if contest.device is None else engine.device(contest.device)
+            plans.append(plan := _Plan(contest, seed, own, store, engine, report))
             for task in plan.missing(planned):
                 under_way[id(task)] = (task, plan)
                 yield task
 
-    with closing(engine.play(missing(), report)) as played:  # an interrupt ends what the engine has under way
+    tasks = missing()
+    with closing(engine.play(tasks, report)) as played:  # an interrupt ends what the engine has under way
         for task, chunks in played:
             for budget, chunk in chunks.items():
                 store.save(task, budget, chunk)
             under_way.pop(id(task))[1].tell(task.runs * len(task.budgets))
+    for _ in tasks:
+        pass  # whoever was not played for want of time may have been kept before
     comparison = Comparison(
-        tuple(setting for plan in plans for setting in plan.settings()),
+        tuple(setting for plan in plans for setting in plan.settings(partial)),
         seed,
         where.partition(":")[0],
         {plan.name: plan.split_record for plan in plans if plan.split_record is not None},
@@ -218,7 +235,7 @@ class _Plan:
             planned: chunks that somebody plays already; those of this contest are added.
         """
         contest, graph = self._contest, self._contest.load()
-        given = resolve_splits(contest.splits, graph)
+        given = None if contest.splits is None else resolve_splits(contest.splits, graph)
         self._budgets = contest.budgets or (simulated_budget(graph, given),)
         self._splits = given or default_splits(graph)
         if graph.y is not None:
@@ -274,23 +291,34 @@ class _Plan:
                 planned |= {paths[budget] for budget in budgets}
                 yield replace(task, budgets=budgets)
 
-    def settings(self) -> Iterator[Setting]:
-        """Every classifier and budget, with what all methods reached."""
+    def settings(self, partial: bool) -> Iterator[Setting]:
+        """Every classifier and budget, with what all methods reached; those without a whole method are left out."""
         for (_, classifier, features), tasks in self._tasks.items():
             for budget in self._budgets:
-                outcomes = {
+                reached = {
                     method.name: self._evaluation(method, tasks[method.name], classifier, features, budget)
                     for method in self._contest.methods
                     if method.name in tasks
                 }
-                yield Setting(self._contest.name, features, classifier, budget, outcomes)
+                outcomes = {name: one for name, one in reached.items() if one is not None}
+                if len(outcomes) < len(reached) and not partial:
+                    lacking = ", ".join(name for name in reached if name not in outcomes)
+                    raise ClusterError(
+                        f"the engine has not played all of {lacking} on {self.name}: play the same again to go on, with"
+                        " more time"
+                    )
+                if outcomes:
+                    yield Setting(self._contest.name, features, classifier, budget, outcomes)
 
     def _evaluation(
         self, method: Method, tasks: Sequence[Task], classifier: str, features: str, budget: int
-    ) -> Evaluation:
+    ) -> Evaluation | None:
+        """What a method reached; None where a chunk is missing."""
         kept = [self._store.load(task, budget) for task in tasks if budget in task.budgets]
-        assert all(chunk is not None for chunk in kept)
-        whole = Chunk.joined([chunk for chunk in kept if chunk is not None])
+        there = [chunk for chunk in kept if chunk is not None]
+        if len(there) < len(kept):
+            return None
+        whole = Chunk.joined(there)
         return Evaluation(
             graph=self._contest.name,
             features=features,

@@ -133,7 +133,7 @@ def public_splits(graph: Graph) -> TestNodes:
     )
 
 
-def resolve_splits(given: SplitSizes | TestNodes | str | Path | None, graph: Graph) -> SplitSizes | TestNodes | None:
+def resolve_splits(given: SplitSizes | TestNodes | str | Path, graph: Graph) -> SplitSizes | TestNodes:
     """What a caller means by splits: sizes, nodes, a file, or ``"public"``."""
     if given == PUBLIC:
         return public_splits(graph)

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from nodewise.contracts import Classifier, can, refusal
 from nodewise.graph import Graph
-from nodewise.graph.io.npz import read_npz, write_npz
+from nodewise.graph.io.npz import UNPACKING, read_npz, write_npz
 from nodewise.ground.errors import FittedFileError, GraphError, InputError
 from nodewise.ground.files import atomic_file, existing_file, scratch_folder
 
@@ -68,7 +68,16 @@ class Kept:
         """Whatever does not fit in the arrays becomes a sentence about the file."""
         try:
             yield
-        except (InputError, KeyError, ValueError, TypeError, IndexError, RuntimeError) as error:
+        except (
+            InputError,
+            KeyError,
+            ValueError,
+            TypeError,
+            AttributeError,
+            IndexError,
+            OverflowError,
+            RuntimeError,
+        ) as error:
             raise FittedFileError(f"{self.path} cannot be used: {error}") from error
 
 
@@ -120,27 +129,15 @@ def read_fitted(path: Path) -> Kept:
             return _read(path, archive)
     except FittedFileError:
         raise
-    except (
-        zipfile.BadZipFile,
-        GraphError,
-        OSError,
-        KeyError,
-        ValueError,
-        TypeError,
-        AttributeError,
-        EOFError,
-        NotImplementedError,
-        RuntimeError,
-        OverflowError,
-        MemoryError,
-    ) as error:
+    except (*UNPACKING, GraphError, TypeError, AttributeError, OverflowError, MemoryError) as error:
         raise _damaged(path, str(error)) from error
 
 
 def _read(path: Path, archive: zipfile.ZipFile) -> Kept:
-    size = path.stat().st_size
+    left = path.stat().st_size
     for member in archive.infolist():
-        if member.compress_type != zipfile.ZIP_STORED or member.file_size > size:
+        left -= member.file_size  # all together: entries may claim the same bytes
+        if member.compress_type != zipfile.ZIP_STORED or left < 0:
             raise _damaged(path, f"{member.filename!r} claims more than the file holds")
     if _TOLD not in archive.namelist():
         raise FittedFileError(f"{path} is no fitted learner: it holds no {_TOLD}; give a file that Fitted.save wrote")

@@ -36,7 +36,7 @@ from nodewise.graph.knn.rows import NodeSearch, new_features, reach_of, vector_f
 from nodewise.graph.nodes import node_index
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.compute import one_thread
-from nodewise.ground.errors import GraphError, InputError
+from nodewise.ground.errors import GraphError, InputError, WrongTypeError
 from nodewise.ground.events import Reporter, Silent
 from nodewise.ground.files import scratch_folder
 
@@ -163,6 +163,10 @@ def load_fitted(path: str | Path, classifier: Classifier | None = None) -> Fitte
         >>> nw.load_fitted("wine.fitted").predict(graph.x[:1]).labels
         ('class_0',)
     """
+    if not isinstance(path, (str, Path)):
+        raise WrongTypeError(
+            f"the file of a fitted learner was expected, received {type(path).__name__}: give it as a text or a Path"
+        )
     kept = read_fitted(Path(path))
     with kept.refusing():
         held, seed = kept.told["classifier"], int(kept.told["seed"])

@@ -76,6 +76,11 @@ def _class_name(label: Any, graph: Graph) -> str | None:
     if isinstance(label, (str, np.str_)):
         text = str(label).strip()
         return None if text not in graph.class_names and is_missing(text) else text
+    if hasattr(label, "__iter__") and not isinstance(label, bytes):
+        raise InputError(
+            f"a fitted learner learns one label a node, received several, {str(label)[:80]}: give one class's name; a"
+            " session takes several (several=True)"
+        )
     if isinstance(label, (float, np.floating)) and float(label).is_integer():
         label = int(label)
     if isinstance(label, (bool, np.bool_)) or not isinstance(label, (int, np.integer)):

@@ -78,10 +78,13 @@ def _parts(path: Path, fitted: Fitted) -> Iterator[tuple[list[str] | None, Any, 
             array = np.lib.format.open_memmap(path, mode="r")
             if array.ndim != 2:
                 raise ValueError("it holds no numbers [row, feature]")
+            count = len(array)
+            del array
         except (ValueError, OSError, EOFError) as error:
             raise GraphError(f"{path} is no array of numbers in npy form ({error}): save it with np.save") from None
-        for first in range(0, len(array), _ROWS):
-            yield None, np.array(array[first : first + _ROWS]), path.parent
+        for first in range(0, count, _ROWS):
+            # opened anew each time: what was read of a file stays in memory as long as it is open
+            yield None, np.array(np.lib.format.open_memmap(path, mode="r")[first : first + _ROWS]), path.parent
     elif ending == ".txt":
         try:
             with path.open(encoding="utf-8-sig") as lines:

@@ -236,11 +236,13 @@ class Graph:
         told += dropped
         if directed and relations is None:
             relations = direction_of(given, size, weights)
-            told += [] if relations is None else [DIRECTED_NOTE]
+            if relations is not None:  # what was given twice is added up there already
+                given, weights = relations.relations[0].edge_index, relations.relations[0].weight
+                told.append(DIRECTED_NOTE)
         ids: npt.NDArray[np.int64] | None = None
         names = valid_class_names(() if class_names is None else class_names)
         sets: npt.NDArray[np.int8] | None = None
-        if y is not None and (separator is not None or are_sets(y)):
+        if y is not None and (separator is not None or are_sets(y, class_names)):
             sets, names, changed = label_sets(y, class_names, size, separator)
             told += changed
         elif y is not None:

@@ -40,13 +40,18 @@ SEPARATORS = (SEPARATOR, "|", ",", "/", "+", "&", "\u241f")
 Table = npt.NDArray[np.int8]
 
 
-def are_sets(y: Any) -> bool:
-    """Whether labels hold several classes a node: a matrix of more than one column, or a list that holds sets."""
+def are_sets(y: Any, class_names: Sequence[str] | None = None) -> bool:
+    """Whether labels hold several classes a node: a matrix of more than one column, or a list that holds sets.
+
+    A single column of numbers holds one label a node, but beside the name of a single class it says who has that class.
+    """
     if sp.issparse(y):
         return True
     shape = getattr(y, "shape", None)
     if shape is not None and len(shape) != 1:
-        return len(shape) == 2 and int(shape[1]) != 1
+        numbers = getattr(getattr(y, "dtype", None), "kind", "") in ("i", "u", "f")
+        single = numbers and class_names is not None and len(class_names) == 1
+        return len(shape) == 2 and (int(shape[1]) != 1 or single)
     values = y.tolist() if isinstance(y, np.ndarray) and y.dtype.kind == "O" else y
     return isinstance(values, (list, tuple)) and any(map(_is_set, values))
 

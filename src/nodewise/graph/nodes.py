@@ -37,7 +37,8 @@ def node_index(node: Any, graph: Graph) -> int:
     try:
         index = -1 if isinstance(node, (bool, np.bool_)) else operator.index(node)
     except TypeError:
-        raise InputError(f"a node is given by its index or its name, got {node!r}") from None
+        hint = f"a {type(node).__name__}: give its .node" if hasattr(node, "node") else f"{node!r:.80}"
+        raise InputError(f"a node is given by its index or its name, got {hint}") from None
     if not 0 <= index < graph.num_nodes:
         raise InputError(f"there is no node {node!r}: the graph {graph.name!r} has nodes 0 to {graph.num_nodes - 1}")
     return index

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Literal, get_args
 
@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from nodewise.ground.errors import GraphError
 
-__all__ = ["Part", "Preparation", "RowKind"]
+__all__ = ["Part", "Preparation", "RowKind", "together"]
 
 RowKind = Literal["texts", "table", "pictures", "vectors"]
 """What the rows are: a text each, cells of named columns, a picture's file, or numbers."""
@@ -24,7 +24,8 @@ Part = Mapping[str, Any]
 ``kind`` says what: ``words`` (TF-IDF: ``words``, and ``idf``, the name of an array), ``encoder`` (``name``, a few
 ``texts`` and ``output``, the name of the array that it made of them), ``number`` (``largest``, ``mean``,
 ``deviation``), ``category`` (``values``), ``pixels`` (``size``, ``grey``) or ``vectors``. ``width`` is the number of
-columns, ``column`` the one of the table, None where the row is the thing itself.
+columns, ``column`` the one of the table, None where the row is the thing itself; ``joined`` names the columns whose
+cells were put together in it, a blank line between them, where it is none of the table's own.
 """
 
 _KINDS = {"words", "encoder", "number", "category", "pixels", "vectors"}
@@ -65,7 +66,51 @@ class Preparation:
     @property
     def columns(self) -> list[str]:
         """The table's columns that are read."""
-        return list(dict.fromkeys(str(part["column"]) for part in self.parts if part.get("column") is not None))
+        own = (part.get("joined", [part["column"]]) for part in self.parts if part.get("column") is not None)
+        return list(dict.fromkeys(str(name) for names in own for name in names))
+
+    def text_cells(self, columns: Mapping[str, list[str]]) -> list[str] | None:
+        """The texts of a table's rows: of the column that they are in, or put together from several; None without."""
+        for part in self.parts:
+            if part["kind"] in ("words", "encoder") and part.get("column") is not None:
+                return self.cells(str(part["column"]), columns)
+        return None
+
+    def cells(self, column: str, columns: Mapping[str, list[str]]) -> list[str] | None:
+        """The cells of a column that features are made of, those of several put together among them; None without."""
+        if column in columns:
+            return columns[column]
+        joined = next((part["joined"] for part in self.parts if part.get("column") == column and "joined" in part), ())
+        if not joined or any(name not in columns for name in joined):
+            return None
+        return together([columns[name] for name in joined])
+
+    def without(self, used: npt.NDArray[np.bool_], texts: Collection[str]) -> Preparation:
+        """The same without the words and values of columns that are not used, and without some of an encoder's texts.
+
+        The columns stay, under words that no row holds.
+
+        Args:
+            used: which columns of the features some row has, bool [column].
+            texts: those that may not stay.
+        """
+        cells = [part for part in self.parts if part["kind"] in ("number", "category")]  # these stand before all others
+        arrays, parts, first = dict(self.arrays), {}, 0
+        for part in (*cells, *(part for part in self.parts if part not in cells)):
+            own = np.concatenate([used[first : first + int(part["width"])], np.ones(int(part["width"]), bool)])
+            first += int(part["width"])
+            changed = dict(part)
+            for key in ("words", "values"):
+                if key in part:
+                    changed[key] = [
+                        word if own[column] else f"({key} {column})" for column, word in enumerate(part[key])
+                    ]
+            if part["kind"] == "encoder":
+                kept = [index for index, text in enumerate(part["texts"]) if text not in texts]
+                changed["texts"] = [part["texts"][index] for index in kept]
+                arrays[part["output"]] = arrays[part["output"]][kept]
+            parts[id(part)] = changed
+        return replace(self, parts=tuple(parts[id(part)] for part in self.parts), arrays=arrays)
 
     def to_json(self) -> str:
         """Everything but the arrays, whose names it lists."""
@@ -129,6 +174,11 @@ class Preparation:
         return Preparation, (self.rows, parts, dict(self.arrays), self.nearest, self.metric, self.label, self.id)
 
 
+def together(columns: Sequence[Sequence[str]]) -> list[str]:
+    """The cells of several columns as one text a row, a blank line between them, empty ones left out."""
+    return ["\n\n".join(cell for cell in cells if cell.strip()) for cells in zip(*columns, strict=True)]
+
+
 def _check(part: dict[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
     """Refuse a part that could not be applied."""
     kind, width = part["kind"], int(part["width"])
@@ -146,6 +196,8 @@ def _check(part: dict[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None
         good = width == int(part["size"]) ** 2 * (1 if part["grey"] else 3)
     else:
         good = True
+    if "joined" in part and not (isinstance(part["joined"], list) and all(isinstance(n, str) for n in part["joined"])):
+        raise ValueError(f"a column is put together from {str(part['joined'])[:40]!r}")
     if not good:
         raise ValueError(f"a part of kind {kind!r} does not fit its {width} columns")
 

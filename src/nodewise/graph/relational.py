@@ -80,11 +80,15 @@ class RelationalGraph:
     y_sets: Any = None
 
     def __post_init__(self) -> None:
+        for several, kind in ((self.types, NodeType), (self.relations, Relation)):
+            if not isinstance(several, (tuple, list)) or not all(isinstance(each, kind) for each in several):
+                name, got = kind.__name__, type(several).__name__
+                raise GraphError(f"a list of {name} was expected, received {got}: give [{name}(…), …]")
         record = Relations(tuple(self.types), tuple(self.relations), self.labelled)
         ids, sets, names = None, None, valid_class_names(self.class_names)
         if self.y is not None and self.y_sets is not None:
             raise GraphError("both y and y_sets are given: a node has one class, or it may have several; drop one")
-        if self.y_sets is not None or are_sets(self.y):
+        if self.y_sets is not None or are_sets(self.y, self.class_names):
             given_sets = self.y if self.y_sets is None else np.asarray(self.y_sets)
             sets, names, changed = label_sets(given_sets, self.class_names or None, record.labelled_type.count)
             object.__setattr__(self, "notes", (*self.notes, *changed))
@@ -209,28 +213,44 @@ def plain_edges(record: Relations) -> str:
     """What the edges of the plain graph are, in a note's words."""
     if record.directed:
         return DIRECTED_NOTE
-    names = listed([incidence.name for incidence in record.incidences[:LEADING]]) or "no relation"
+    within, shared = [part.name for part in _within(record)], [part.name for part in _shared(record)]
+    names = listed(dict.fromkeys([*within, *shared])) or "no relation"
     return (
         f"the edges are the union of the paths from {record.labelled} to {record.labelled} by {names}, weighted;"
         " methods other than views see these alone"
     )
 
 
-def _union(record: Relations) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]:
-    """The edges among the labelled nodes that all relations together give, and their weights: [2, edge], [edge]."""
+def _union(record: Relations) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float32] | None]:
+    """The edges among the labelled nodes that all relations together give, and their weights: [2, edge], [edge].
+
+    Of a directed graph these are its edges.
+    """
     size = record.labelled_type.count
+    if record.directed:
+        plain = Graph.build(record.relations[0].edge_index, size, edge_weight=record.relations[0].weight)
+        return plain.edge_index, plain.edge_weight
     total: sp.csr_matrix[np.float64] = sp.csr_matrix((size, size))
-    within = [relation for relation in record.relations if relation.source == relation.target == record.labelled]
-    for relation in within:
+    for relation in _within(record):
         matrix = relation.matrix(size, size).astype(np.float64)
         total = total + _of_one_weight(matrix + matrix.T)
-    for incidence in record.incidences[:LEADING]:
-        if incidence.reaches != record.labelled and incidence.spread() <= _PAIRS:
-            total = total + _of_one_weight(_in_common(incidence))
+    for incidence in _shared(record):
+        total = total + _of_one_weight(_in_common(incidence))
     upper = sp.triu(total, 1).tocsr()
     upper.sort_indices()
     whole = upper.tocoo()
     return np.stack([whole.row, whole.col]).astype(np.int64), whole.data.astype(np.float32)
+
+
+def _within(record: Relations) -> list[Relation]:
+    """The relations that join labelled nodes to each other."""
+    return [relation for relation in record.relations if relation.source == relation.target == record.labelled]
+
+
+def _shared(record: Relations) -> list[Incidence]:
+    """Those that lead to another type and that are part of the union: not what would join almost all to almost all."""
+    leading = (incidence for incidence in record.incidences[:LEADING] if incidence.reaches != record.labelled)
+    return [incidence for incidence in leading if incidence.spread() <= _PAIRS]
 
 
 def _of_one_weight(matrix: sp.csr_matrix[np.float64]) -> sp.csr_matrix[np.float64]:

@@ -26,7 +26,16 @@ from nodewise.ground.events import count, listed
 if TYPE_CHECKING:
     from nodewise.graph.checks import Features
 
-__all__ = ["DIRECTED_NOTE", "LEADING", "Incidence", "NodeType", "Relation", "Relations", "direction_of"]
+__all__ = [
+    "DIRECTED_NOTE",
+    "LEADING",
+    "RELATIONS_VERSION",
+    "Incidence",
+    "NodeType",
+    "Relation",
+    "Relations",
+    "direction_of",
+]
 
 LEADING = 4
 """Incidences that have views of their own and make up the edges of the plain graph, at most.
@@ -37,10 +46,13 @@ Relations of the labelled type come before paths of two, and of each those that 
 _ALL = 12
 """Incidences that are looked at altogether, at most, in the same order."""
 
+RELATIONS_VERSION = 2
+"""Raised by hand when what methods make of several node types changes: what was kept of such graphs is made anew."""
+
 DIRECTED_NOTE = "the edges lead both ways for every method; views reads their direction, too, along and against"
 
-DIRECTED = "edges"
-"""What the only relation of a directed graph is called, where its source has no name for it."""
+DIRECTED, _ONLY = "edges", "node"
+"""What the only relation and the only type of a directed graph are called."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -238,10 +250,14 @@ class Relations:
         """Whether there is no other type than the labelled one, as in a directed graph."""
         return len(self.types) == 1
 
-    @property
+    @cached_property
     def directed(self) -> bool:
-        """Whether it says nothing but the direction of a graph's edges."""
-        return self.one_type and len(self.relations) == 1
+        """Whether it says nothing but the direction of a graph's edges: what `direction_of` gives, and no more."""
+        if (self.labelled, *(relation.name for relation in self.relations)) != (_ONLY, DIRECTED) or not self.one_type:
+            return False
+        (relation,), size = self.relations, self.labelled_type.count
+        loops = bool((relation.edge_index[0] == relation.edge_index[1]).any())
+        return not loops and not _symmetric(relation.matrix(size, size))
 
     @cached_property
     def incidences(self) -> tuple[Incidence, ...]:
@@ -321,7 +337,8 @@ class Relations:
     @cached_property
     def fingerprint(self) -> str:
         """A digest of what a simulation reads of them: edges, weights and features."""
-        digest = hashlib.blake2b(self.labelled.encode(), digest_size=8)
+        version = "" if self.one_type else f"{RELATIONS_VERSION} "
+        digest = hashlib.blake2b(f"{version}{self.labelled}".encode(), digest_size=8)
         for kind in self.types:
             digest.update(f"{kind.name} {kind.count}".encode())
             for array in _feature_arrays(kind.x):
@@ -352,12 +369,11 @@ def direction_of(edges: npt.NDArray[np.integer[Any]], num_nodes: int, weight: An
         num_nodes: how many nodes.
         weight: [edge], or None.
     """
-    apart = edges[0] != edges[1]
-    kept = None if weight is None else np.asarray(weight)[apart]
-    relation = Relation(DIRECTED, "node", "node", edges[:, apart].astype(np.int64), kept)
-    if _symmetric(relation.matrix(num_nodes, num_nodes)):
-        return None
-    return Relations((NodeType("node", num_nodes),), (relation,), "node")
+    proper = edges[0] != edges[1]
+    kept = None if weight is None else np.asarray(weight)[proper]
+    relation = Relation(DIRECTED, _ONLY, _ONLY, edges[:, proper].astype(np.int64), kept)
+    record = Relations((NodeType(_ONLY, num_nodes),), (relation,), _ONLY)
+    return record if record.directed else None
 
 
 def _pairs(name: str, edges: Any, weight: Any) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float32] | None]:

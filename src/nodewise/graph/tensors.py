@@ -220,13 +220,24 @@ class GraphTensors:
         if not self.weighted:
             return self
         twin = copy(self)
-        for kept in ("unlabelled", "fingerprint", "degree_rank", "pagerank", "pagerank_rank"):
+        for kept in ("unlabelled", "one_relation", "fingerprint", "degree_rank", "pagerank", "pagerank_rank"):
             twin.__dict__.pop(kept, None)
         twin.weighted, twin.adjacency = False, copy(self.adjacency)
         twin.adjacency.values, twin.adjacency._blocks = torch.ones_like(self.adjacency.values), {}
         twin.degree = self.adjacency.crow.diff().to(self.dtype)
         twin.divisor = twin.degree.clamp_min(1)
         twin._norm, twin._prepared = [], {}
+        return twin
+
+    @cached_property
+    def one_relation(self) -> GraphTensors:
+        """The same edges without relations: what is given to whoever cannot tell them apart. Itself without any."""
+        if self.relations is None:
+            return self
+        twin = copy(self)
+        for kept in ("unlabelled", "unweighted", "fingerprint"):
+            twin.__dict__.pop(kept, None)
+        twin.relations, twin._prepared = None, {}
         return twin
 
     @cached_property

@@ -66,11 +66,11 @@ def added_weights(weights: Weights, given: Edges, edges: npt.NDArray[np.int64], 
         num_nodes: how many nodes.
     """
     ends = given.astype(np.int64)
-    apart = ends[0] != ends[1]
-    low, high = np.minimum(ends[0], ends[1])[apart], np.maximum(ends[0], ends[1])[apart]
+    proper = ends[0] != ends[1]
+    low, high = np.minimum(ends[0], ends[1])[proper], np.maximum(ends[0], ends[1])[proper]
     place = np.searchsorted(edges[0] * num_nodes + edges[1], low * num_nodes + high)
     total = np.zeros(edges.shape[1])
-    np.add.at(total, place, weights[apart].astype(np.float64))
+    np.add.at(total, place, weights[proper].astype(np.float64))
     with np.errstate(over="ignore"):
         return total.astype(np.float32)
 

@@ -27,7 +27,7 @@ if sys.platform == "win32":
 else:
     import fcntl
 
-__all__ = ["one_maker"]
+__all__ = ["held", "one_maker"]
 
 _PAUSE = 0.1
 """Seconds between two looks at a lock: short enough for Ctrl-C and for what is made in a moment."""
@@ -61,6 +61,25 @@ def one_maker(path: Path, what: str, reporter: Reporter, patience: float) -> Ite
     finally:
         if handle is not None:
             _release(handle)
+
+
+@contextmanager
+def held(path: Path) -> Iterator[None]:
+    """Lets one at a time, of all processes and threads, go on; its file stays. Ends with its process.
+
+    Args:
+        path: the lock's file.
+
+    Raises:
+        OSError: the file cannot be made, or the file system knows no locks.
+    """
+    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        while not _taken(handle):
+            time.sleep(_PAUSE)
+        yield
+    finally:
+        _release(handle)
 
 
 def _acquired(path: Path, what: str, reporter: Reporter, patience: float) -> int | None:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import torch
 from torch import nn
@@ -19,9 +19,11 @@ from torch import nn
 from nodewise.contracts import Observation, Strategy
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.errors import InputError, UnknownNameError, WrongTypeError
+from nodewise.ground.events import Reporter
 from nodewise.ground.plugins import find_plugin
 
 __all__ = [
+    "OUTLOOK_STATE_FEATURES",
     "PAPER_STATE_FEATURES",
     "POLICY_NETWORKS",
     "STATE_FEATURES",
@@ -38,6 +40,9 @@ __all__ = [
 
 PAPER_STATE_FEATURES = ("entropy", "degree", "kl_from_neighbours", "kl_to_neighbours", "labelled")
 """The paper's five, in the released policies' order."""
+
+OUTLOOK_STATE_FEATURES = ("budget_used", "mean_degree", "class_share", "edge_agreement")
+"""What the paper names as an outlook: time first, then what describes the whole graph and its labels."""
 
 
 @dataclass(frozen=True)
@@ -195,6 +200,65 @@ def _kl_to_neighbours(observation: Observation, settings: StateSettings) -> torc
 def _labelled(observation: Observation, settings: StateSettings) -> torch.Tensor:
     """s(v) = 1 if v has been labelled, else 0 (section 3.2, the indicator)."""
     return observation.labelled.to(observation.graph.dtype)
+
+
+@register_state_feature("budget_used")
+def _budget_used(observation: Observation, settings: StateSettings) -> torch.Tensor:
+    """s = t / B, the share of the budget that is used; the same for all nodes (the paper's outlook: time)."""
+    return observation.step.to(observation.graph.dtype) / max(1, observation.budget)
+
+
+@register_state_feature("mean_degree")
+def _mean_degree(observation: Observation, settings: StateSettings) -> torch.Tensor:
+    """s = min(mean over nodes of |N(v)| / α, 1); the same for all nodes (the paper's outlook: the graph)."""
+    return (observation.graph.degree.mean() / settings.degree_alpha).clamp_max(1)
+
+
+@register_state_feature("class_share")
+def _class_share(observation: Observation, settings: StateSettings) -> torch.Tensor:
+    """s(v) = the share of all labels so far that are of the class predicted for v; 0 before the first label.
+
+    The labelled share of each class, told to the nodes that it is about, so that it fits any number of classes.
+    """
+    told, classes = observation.queried, observation.num_classes
+    counted = told.mask.to(observation.graph.dtype)
+    shares = counted.new_zeros(counted.shape[0], classes).scatter_add_(1, told.labels, counted)
+    shares = shares / counted.sum(1, keepdim=True).clamp_min(1)
+    return shares.gather(1, observation.probabilities.argmax(-1))
+
+
+@register_state_feature("edge_agreement")
+def _edge_agreement(observation: Observation, settings: StateSettings) -> torch.Tensor:
+    """s = the share of edges whose ends are predicted alike; the same for all nodes of a run, 0 without edges."""
+    if "edge ends" not in observation.memory:  # where a recorded step finds them as long as it is replayed
+        observation.memory["edge ends"] = observation.graph.prepared_by(_EdgeEndsOf())
+    ends: _EdgeEnds = observation.memory["edge ends"]
+    predicted = observation.probabilities.argmax(-1)
+    if not len(ends.first):
+        return torch.zeros_like(observation.noise)
+    alike = predicted[:, ends.first] == predicted[:, ends.second]
+    return alike.to(observation.graph.dtype).mean(1, keepdim=True)
+
+
+class _EdgeEnds(NamedTuple):
+    """The two ends of every edge, each edge once: int64 [edge] each."""
+
+    first: torch.Tensor
+    second: torch.Tensor
+
+
+@dataclass(frozen=True)
+class _EdgeEndsOf:
+    """How they are found: there is nothing to set."""
+
+    def identity(self) -> Mapping[str, Any]:
+        return {}
+
+    def prepare(self, graph: GraphTensors, reporter: Reporter | None = None) -> _EdgeEnds:
+        crow, second = graph.adjacency.crow.long(), graph.adjacency.col.long()
+        first = torch.repeat_interleave(torch.arange(graph.num_nodes, device=crow.device), crow.diff())
+        once = first < second
+        return _EdgeEnds(first[once], second[once])
 
 
 def _scaled(divergence: torch.Tensor, settings: StateSettings) -> torch.Tensor:

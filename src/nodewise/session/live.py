@@ -9,18 +9,22 @@ from __future__ import annotations
 
 import hashlib
 import http.client
+import io
 import json
 import os
 import re
+import socket
 import time
 import urllib.parse
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from nodewise.ground.errors import InputError, SessionError
 from nodewise.session.meaning.rules import Moment
+from nodewise.session.meaning.suggestions import suggested_columns
 
 __all__ = ["KEY", "Fetched", "LiveSuggestions", "Reply"]
 
@@ -31,7 +35,10 @@ _EXAMPLES, _LONGEST_TEXT, _LONGEST_REPLY = 8, 4000, 2**20
 _MOST_TOKENS = 10**9
 """Tokens that a reply is believed to have taken."""
 _TRIES, _FIRST_PAUSE, _LONGEST_PAUSE, _PATIENCE = 5, 1.0, 60.0, 60.0
-"""Attempts at a question, seconds before the second one, doubled each time, and seconds that a reply may take."""
+"""Attempts at a question, seconds before the second one, doubled each time, and seconds that a request may take from
+its first byte to the last of its reply."""
+_GIVES_UP = 3
+"""Nodes in a row without a reply after which a fetch ends: the endpoint is down."""
 _AGAIN = frozenset({408, 425, 429, 500, 502, 503, 504})
 """Codes after which a question is sent again; any other failure ends the fetch."""
 
@@ -79,8 +86,8 @@ class LiveSuggestions:
         classes: the names that a reply may have.
     """
 
-    def __init__(self, path: Path, head: Mapping[str, Any], rows: Mapping[int, str]) -> None:
-        self._path, self._head, self._rows = path, head, rows
+    def __init__(self, path: Path, head: Mapping[str, Any], rows: Mapping[int, str], labelled: Container[int]) -> None:
+        self._path, self._head, self._rows, self._labelled = path, head, rows, labelled
         self.name, self.url, self.classes = str(head["name"]), str(head["url"]), tuple(head["classes"])
 
     @classmethod
@@ -105,7 +112,8 @@ class LiveSuggestions:
             raise InputError("the graph has no texts or columns, so there is nothing to ask a model about")
         path = _file(session, name)
         audit = set(moment.contents.audit)
-        rows = {node: _row(moment, node) for node in moment.rows if node not in moment.labels or node in audit}
+        rows = {node: _row(moment, node) for node in moment.rows}
+        labelled = set(moment.labels) - audit
         if path.is_file():
             head = _read_head(path)
             if head["url"] != url or head["name"] != name:
@@ -114,7 +122,7 @@ class LiveSuggestions:
                 )
             if asks_for and head["model"] != asks_for:
                 raise InputError(f"{name!r} was fixed for the model {head['model']!r}: give another name (--as)")
-            return cls(path, head, rows)
+            return cls(path, head, rows, labelled)
         head = {
             "form": 1,
             "url": url,
@@ -125,7 +133,7 @@ class LiveSuggestions:
         }
         with path.open("x", encoding="utf-8") as file:
             file.write(json.dumps(head) + "\n")
-        return cls(path, head, rows)
+        return cls(path, head, rows, labelled)
 
     @staticmethod
     def was_prepared(session: Path, name: str) -> bool:
@@ -138,39 +146,54 @@ class LiveSuggestions:
         sent = {"model": self._head["model"], "messages": [*self._head["messages"], question], "temperature": 0}
         return json.dumps(sent).encode()
 
+    def _digest(self, node: int) -> str | None:
+        """What tells the bytes of a node as it is now; None where the job has no such row."""
+        return hashlib.sha256(self.body(node)).hexdigest() if node in self._rows else None
+
     def show(self, most: int) -> list[bytes]:
         """The bytes for up to so many nodes that wait, which from now on may be sent; nothing else is."""
-        bodies = {node: self.body(node) for node in self.waiting()[:most]}
-        self._append({"shown": {node: hashlib.sha256(body).hexdigest() for node, body in bodies.items()}})
-        return list(bodies.values())
+        nodes = self.waiting()[:most]
+        self._append({"shown": {node: self._digest(node) for node in nodes}})
+        return [self.body(node) for node in nodes]
+
+    def waiting(self) -> list[int]:
+        """The nodes without a label that no reply has come for, as they are now."""
+        have = {reply.node for reply in self.replies()}
+        return [node for node in self._rows if node not in have and node not in self._labelled]
+
+    def replies(self) -> list[Reply]:
+        """What has come back for the rows as they are now, one for each, the oldest first.
+
+        A reply belongs to the bytes that were sent for it: where a row's text has changed since, or its number is
+        another row's, in a copy of the job, it does not count. Neither does a line that a kill has cut off.
+        """
+        found: dict[int, Reply] = {}
+        shown: dict[int, Any] = {}
+        for kept in self._lines():
+            with suppress(ValueError, KeyError, TypeError, AttributeError):
+                if "shown" in kept:
+                    shown |= {int(node): digest for node, digest in kept["shown"].items()}
+                    continue
+                node, text, tokens = int(kept["node"]), str(kept["text"]), int(kept.get("tokens", 0))
+                if self._digest(node) == kept.get("sent", shown.get(node)) is not None:
+                    found[node] = Reply(node, text, self._class_of(text), tokens)
+        return list(found.values())
 
     def _shown(self) -> set[int]:
         """The nodes whose bytes of now have been shown."""
-        digests: dict[str, str] = {}
-        for line in self._path.read_text(encoding="utf-8").split("\n")[1:]:
-            try:
-                digests |= json.loads(line).get("shown", {})
-            except (ValueError, AttributeError, TypeError):
-                continue
-        here = {int(node): digest for node, digest in digests.items() if int(node) in self._rows}
-        return {node for node, digest in here.items() if hashlib.sha256(self.body(node)).hexdigest() == digest}
+        digests: dict[int, Any] = {}
+        for kept in self._lines():
+            with suppress(ValueError, TypeError, AttributeError):
+                digests |= {int(node): digest for node, digest in kept.get("shown", {}).items()}
+        return {node for node, digest in digests.items() if digest is not None and self._digest(node) == digest}
 
-    def waiting(self) -> list[int]:
-        """The nodes that no reply has come for."""
-        have = {reply.node for reply in self.replies()}
-        return [node for node in self._rows if node not in have]
-
-    def replies(self) -> list[Reply]:
-        """What has come back, the oldest first; a line that a kill has cut off does not count."""
-        found = []
+    def _lines(self) -> Iterator[dict[str, Any]]:
+        """What was written behind the head; a line that a kill has cut off is none."""
         for line in self._path.read_text(encoding="utf-8").split("\n")[1:]:
-            try:
+            with suppress(ValueError, RecursionError):
                 kept = json.loads(line)
-                text, tokens = str(kept["text"]), int(kept.get("tokens", 0))
-                found.append(Reply(int(kept["node"]), text, self._class_of(text), tokens))
-            except (ValueError, KeyError, TypeError):
-                continue
-        return found
+                if isinstance(kept, dict):
+                    yield kept
 
     def fetch(
         self,
@@ -190,7 +213,7 @@ class LiveSuggestions:
         Raises:
             SessionError: the endpoint refuses the key or the request, or cannot be reached.
         """
-        shown, last = self._shown(), -1e9
+        shown, last, unheard = self._shown(), -1e9, 0
         waiting = [node for node in self.waiting() if node in shown]
         done = Fetched()
         for index, node in enumerate(waiting):
@@ -212,23 +235,25 @@ class LiveSuggestions:
                         done.failed += 1
                     else:
                         pause(min(_LONGEST_PAUSE, max(error.after, _FIRST_PAUSE * 2**attempt)))
+            unheard = 0 if text is not None else unheard + 1
             if text is not None:
-                self._keep(node, text, tokens)
+                self._append({"node": node, "sent": self._digest(node), "text": text, "tokens": tokens})
                 label = self._class_of(text)
                 done.tokens += tokens
                 done.answered += label is not None
                 done.refused += not text.strip()
                 done.unnamed += bool(text.strip()) and label is None
             yield done
+            if unheard == _GIVES_UP:
+                raise SessionError(
+                    f"{self.url!r} gave no answer about {_GIVES_UP} nodes in a row, asked {_TRIES} times each: nothing"
+                    " more was sent; the same command goes on once it answers again"
+                )
 
     def _class_of(self, text: str) -> str | None:
         """The class that a reply names: nothing but its name, in any case, quotes and a full stop aside."""
         said = text.strip().strip("\"'`*.").strip().casefold()
         return next((name for name in self.classes if name.casefold() == said), None)
-
-    def _keep(self, node: int, text: str, tokens: int) -> None:
-        """A reply on the disk before the next question."""
-        self._append({"node": node, "text": text, "tokens": tokens})
 
     def _append(self, line: Mapping[str, Any]) -> None:
         """One more line of the file, behind one that a kill may have cut off."""
@@ -241,21 +266,22 @@ class LiveSuggestions:
 
     def _send(self, body: bytes) -> tuple[str, int]:
         """One request: what the model says and how many tokens that took. Redirections are not followed."""
-        at = urllib.parse.urlsplit(self.url)
+        at, until = urllib.parse.urlsplit(self.url), time.monotonic() + _PATIENCE
         kind = http.client.HTTPSConnection if at.scheme == "https" else http.client.HTTPConnection
         connection = kind(at.hostname or "", at.port, timeout=_PATIENCE)
         heads = {"Content-Type": "application/json"}
         if key := _key():
             heads["Authorization"] = f"Bearer {key}"
         try:
-            connection.request("POST", urllib.parse.urlunsplit(("", "", at.path or "/", at.query, "")), body, heads)
-            answer = connection.getresponse()
-            content = answer.read(_LONGEST_REPLY + 1)
+            connection.connect()
+            with connection.sock as plain:
+                connection.sock = _TimedSocket(plain, until)
+                connection.request("POST", urllib.parse.urlunsplit(("", "", at.path or "/", at.query, "")), body, heads)
+                answer = connection.getresponse()
+                content = answer.read(_LONGEST_REPLY + 1)
             after = answer.getheader("Retry-After") or ""
         except (OSError, http.client.HTTPException):
             raise _AgainError(0.0) from None  # what it says may hold the key's head
-        finally:
-            connection.close()
         if answer.status in _AGAIN:
             raise _AgainError(float(after) if after.isdecimal() else 0.0)
         if answer.status != 200:
@@ -264,6 +290,39 @@ class LiveSuggestions:
                 f"{self.url!r} answers {answer.status}{told.get(answer.status, ': nothing more was sent')}"
             )
         return _said(content)
+
+
+class _TimedSocket(io.RawIOBase):
+    """A connected socket that a request and its reply may use until some moment, however slowly the bytes drip.
+
+    A socket's own patience begins anew with each byte.
+    """
+
+    def __init__(self, plain: socket.socket, until: float) -> None:
+        self._plain, self._until = plain, until
+
+    def _in_time(self) -> socket.socket:
+        left = self._until - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        self._plain.settimeout(left)
+        return self._plain
+
+    def sendall(self, content: bytes) -> None:
+        """As a socket's."""
+        self._in_time().sendall(content)
+
+    def makefile(self, mode: str) -> io.BufferedReader:
+        """What the reply is read from, which outlives the connection's interest in the socket."""
+        return io.BufferedReader(_TimedSocket(self._plain, self._until))
+
+    def readable(self) -> bool:
+        """It is."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """As a socket's."""
+        return self._in_time().recv_into(buffer)
 
 
 class _AgainError(Exception):
@@ -288,9 +347,10 @@ def _said(content: bytes) -> tuple[str, int]:
 
 
 def _row(moment: Moment, node: int) -> str:
-    """What is sent of a node: its columns."""
+    """What is sent of a node: its columns, without those that hold what models have said or the owner knows of it."""
+    kept_back = suggested_columns(moment.history) | moment.history.known.columns
     cells = moment.contents.graph.attributes.items()
-    return "\n".join(f"{name}: {cell[node]}" for name, cell in cells)[:_LONGEST_TEXT]
+    return "\n".join(f"{name}: {cell[node]}" for name, cell in cells if name not in kept_back)[:_LONGEST_TEXT]
 
 
 def _messages(moment: Moment, classes: list[str], audit: set[int]) -> list[dict[str, str]]:
@@ -301,7 +361,7 @@ def _messages(moment: Moment, classes: list[str], audit: set[int]) -> list[dict[
     lines.append("Answer with the name of one class and nothing else.")
     shown: dict[str, int] = {}
     for node, label in history.labels.items():
-        if node not in audit and node not in history.gone:
+        if node not in audit and node not in history.gone and node not in history.known.answers:
             shown.setdefault(label, node)
     said = [{"role": "system", "content": "\n".join(lines)}]
     for label, node in list(shown.items())[:_EXAMPLES]:

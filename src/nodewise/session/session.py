@@ -2,60 +2,53 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property, partial
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from nodewise.contracts import can, refusal
 from nodewise.graph import Graph
-from nodewise.graph.knn.growth import added_rows
 from nodewise.graph.nodes import Nodes
 from nodewise.ground.errors import InputError, SessionError, UnknownNameError, WrongTypeError
 from nodewise.ground.events import Reporter, count, html_table
 from nodewise.ground.files import as_path
-from nodewise.session.answers import ClassList, Draft, Event, check_event, valid_person
+from nodewise.session.answers import ClassList, Draft, Event, valid_person
 from nodewise.session.asking.query import draft_queries
 from nodewise.session.files.creation import create_log
-from nodewise.session.files.export import (
-    ExportFormat,
-    Prediction,
-    find_writer,
-    make_prediction,
-    uniform_prediction,
-    write_export,
-)
+from nodewise.session.files.erasing import Erased, erase_rows
+from nodewise.session.files.export import ExportFormat, Prediction, find_writer, write_export
 from nodewise.session.files.status import Status, make_status
-from nodewise.session.log.contents import EMBED_LIMIT, Contents, Growth, packed_graph
-from nodewise.session.log.database import damaged
+from nodewise.session.job import ATTEMPTS, Job
+from nodewise.session.log.contents import EMBED_LIMIT
 from nodewise.session.log.log import Log, MovedOnError
-from nodewise.session.meaning import changes
+from nodewise.session.meaning import changes, row_edits
 from nodewise.session.meaning.changes import Answers
-from nodewise.session.meaning.history import (
-    History,
-    Note,
-    Query,
-    TrainingLabels,
-    extend_history,
-    read_history,
-    undone,
+from nodewise.session.meaning.history import History, Note, Query
+from nodewise.session.meaning.joining import OtherJob, additions, check_same_rows, draft_join, foresee_join
+from nodewise.session.meaning.rules import Rules, may_be_given, plan_queries
+from nodewise.session.meaning.suggestions import (
+    Given,
+    Suggestions,
+    draft_suggestions,
+    draft_withdrawal,
+    is_said,
+    read_given,
 )
-from nodewise.session.meaning.joining import OtherJob, draft_join
-from nodewise.session.meaning.rules import Moment, Rules, plan_queries
-from nodewise.session.meaning.suggestions import SuggestionReader, Suggestions, draft_suggestions, read_given
 from nodewise.session.settings import NewSettings, SettingsByName, settings_of, takes_settings
 
 if TYPE_CHECKING:
-    from typing import Unpack
+    from typing import Self, Unpack
 
     from nodewise.contracts import Classifier, Strategy
-    from nodewise.session.learning.learner import Learners, SessionLearner
+    from nodewise.session.files.people import Opinion, PersonReport
+    from nodewise.session.learning.mistakes import LikelyMistake
     from nodewise.session.learning.stopping import StopReport
     from nodewise.session.learning.suggested import Disagreement, ModelReport
 
@@ -64,11 +57,8 @@ __all__ = ["ANNOTATOR", "Session"]
 ANNOTATOR = "me"
 """Who is meant where nobody is named."""
 
-_ATTEMPTS = 100
-_Found = TypeVar("_Found")
 
-
-class Session:
+class Session(Job):
     """Ask, tell, and go on whenever you like: everything told is on the disk when `tell` returns.
 
     Example:
@@ -89,26 +79,6 @@ class Session:
         graph: the graph.
     """
 
-    def __init__(
-        self,
-        log: Log,
-        clock: Callable[[], float] = time.time,
-        classifier: str | Classifier | None = None,
-        strategy: str | Strategy | None = None,
-        reporter: Reporter | None = None,
-        made: tuple[Classifier, Strategy] | None = None,
-    ) -> None:
-        self._log, self._clock, self._lock = log, clock, threading.RLock()
-        self._contents = contents = Contents.read(log)
-        self._growth = Growth(contents)
-        self.path, self.settings, self.graph = log.path, contents.settings, contents.graph
-        self._own, self._made = (classifier, strategy, reporter), made
-        self._training: tuple[Mapping[int, int], ClassList, TrainingLabels] | None = None
-        self._prediction: tuple[object, Prediction] | None = None
-        self._models = SuggestionReader(log, contents.graph.num_nodes)
-        self._history = read_history((), contents.first_classes)
-        self._extend()
-
     @classmethod
     @takes_settings
     def create(
@@ -123,7 +93,7 @@ class Session:
         wait: float = 10.0,
         clock: Callable[[], float] = time.time,
         **settings: Unpack[SettingsByName],
-    ) -> Session:
+    ) -> Self:
         """Start a labelling job.
 
         Args:
@@ -166,7 +136,7 @@ class Session:
         wait: float = 10.0,
         clock: Callable[[], float] = time.time,
         reporter: Reporter | None = None,
-    ) -> Session:
+    ) -> Self:
         """Go on with a session.
 
         Args:
@@ -222,18 +192,19 @@ class Session:
         if wanted < 1:
             raise InputError(f"the number of queries must be a whole number, at least 1, got {k!r}")
         with self._lock:
-            for attempt in range(_ATTEMPTS):
+            for attempt in range(ATTEMPTS):
                 moment = self.moment()
                 history = moment.history
                 plan = plan_queries(history, moment.rules, who, wanted, moment.now)
-                drafts, lack = draft_queries(moment, plan, who, self.follow(history) if plan.fresh else None)
+                learner = self.follow(history) if plan.fresh or plan.control else None
+                drafts, lack = draft_queries(moment, plan, who, learner)
                 if not plan.open and not drafts:
                     raise SessionError(f"there is nothing to ask {who!r}: {lack}")
                 try:
                     written = self._log.append(drafts, seen=history.last, wrong=self._wrong) if drafts else []
                     break
                 except MovedOnError:
-                    if attempt == _ATTEMPTS - 1:
+                    if attempt == ATTEMPTS - 1:
                         raise SessionError(
                             f"the session {str(self.path)!r} is being written to without a pause: try again"
                         ) from None
@@ -261,7 +232,8 @@ class Session:
 
         Args:
             node: index or name, or several.
-            label: the class's name, a text or a whole number, or one for each node.
+            label: the class's name, a text or a whole number, or one for each node. Where a node may have several
+                classes, a list of them or ``"a;b"``, ``[]`` for none of them; a set is meant for all nodes.
             annotator: who says so.
             new_class: take the label as a new class, even if it looks like a misspelt one.
             overrule: let this label count, whatever others have said of the node.
@@ -279,7 +251,7 @@ class Session:
         many = not isinstance(node, str) and (isinstance(node, Sequence) or np.ndim(node) == 1)
         nodes: Any = node if many else [node]
         answers = self._among_rows(
-            lambda: Answers.check(self._contents, nodes, label, annotator, new_class, overrule, self._alone)
+            lambda: Answers.check(self._contents, nodes, label, annotator, new_class, overrule, self._alone, many)
         )
         numbers = [event.id for event in self._change(answers.as_tells)]
         return numbers if many else numbers[0]
@@ -309,7 +281,7 @@ class Session:
             The number of the event in the log.
         """
         answers = self._among_rows(
-            lambda: Answers.check(self._contents, list(nodes), label, annotator, new_class, overrule, self._alone)
+            lambda: Answers.check(self._contents, list(nodes), label, annotator, new_class, overrule, self._alone, True)
         )
         return self._change(answers.as_bulk)[0].id
 
@@ -334,34 +306,69 @@ class Session:
         Raises:
             InputError: something given is wrong, or the classifier cannot begin with what models say.
         """
+        self._check_models(name)
+        return self.suggest_given(name, read_given(self._contents, answers, confidence, self.rules().gone), annotator)
+
+    def suggest_given(self, name: str, given: Given, annotator: str = ANNOTATOR) -> int:
+        """Take what a model says, as `read_given` or `read_batch` gave it; else as `suggest`."""
         who = valid_person(annotator)
-        if not can(self._learners.classifier, "own-centre"):
-            raise refusal(self._learners.classifier, "own-centre", f"{name!r} has suggestions")
-        given = read_given(self._contents, answers, confidence)
+        self._check_models(name)
         return self._change(partial(draft_suggestions, who, name, given))[0].id
 
-    def skip(self, node: int | str, annotator: str = ANNOTATOR) -> int:
+    def _check_models(self, name: str) -> None:
+        """Refuse what a model says where the job cannot begin with it."""
+        changes.refuse_several(self.settings, self.path, "suggestions name one class a node")
+        if not can(self._learners.classifier, "own-centre"):
+            raise refusal(self._learners.classifier, "own-centre", f"{name!r} has suggestions")
+
+    def withdraw(self, name: str, annotator: str = ANNOTATOR) -> list[int]:
+        """Take back all that a model has said: its events are undone, and undoing these brings it back.
+
+        Returns:
+            The numbers of the events in the log.
+
+        Raises:
+            InputError: no model of that name has said anything.
+        """
+        who = valid_person(annotator)
+
+        def decide(history: History) -> list[Draft]:
+            drafts = draft_withdrawal(who, name, history)
+            for draft in drafts:
+                changes.check_undo(self._log.events, draft, self._contents.first_classes)
+            return drafts
+
+        return [event.id for event in self._change(decide)]
+
+    def skip(self, node: int | str | Sequence[int | str], annotator: str = ANNOTATOR) -> int:
         """Say that a node cannot be labelled; the annotator is not asked again, and it spends no budget.
 
-        Returns the event's number.
+        Several nodes are skipped as one, and taken back as one. Returns the event's number.
         """
-        who, index = valid_person(annotator), self.find(node)
-        return self._change(partial(changes.skip, who, index, self.name_of(index)))[0].id
+        who = valid_person(annotator)
+        named = {index: self.name_of(index) for index in self._find_all(node)}
+        return self._change(partial(changes.skip, who, named))[0].id
 
-    def add_note(self, node: int | str, text: str, annotator: str = ANNOTATOR) -> int:
-        """Write something to a node for everybody to read. Returns the event's number."""
-        return self._change(partial(changes.note, valid_person(annotator), self.find(node), text))[0].id
+    def add_note(self, node: int | str | Sequence[int | str], text: str, annotator: str = ANNOTATOR) -> int:
+        """Write something to a node for everybody to read, or to several as one. Returns the event's number."""
+        return self._change(partial(changes.note, valid_person(annotator), self._find_all(node), text))[0].id
 
-    def settle(self, node: int | str, label: str, annotator: str = ANNOTATOR) -> int:
+    def _find_all(self, node: int | str | Sequence[int | str]) -> list[int]:
+        """The indices of a node or of several, each once."""
+        several = isinstance(node, Sequence) and not isinstance(node, str)
+        return list(dict.fromkeys(map(self.find, node if several else [node])))  # type: ignore[arg-type]
+
+    def settle(self, node: int | str, label: str | Sequence[str], annotator: str = ANNOTATOR) -> int:
         """Decide a disagreement: the label counts whatever the votes say, and nobody is asked about the node again.
 
-        Returns the event's number.
+        Where a node may have several classes, the label is a list of them, as for `tell`. Returns the event's number.
 
         Raises:
             InputError: nobody has labelled the node, or there is no such class.
         """
         who, index = valid_person(annotator), self.find(node)
-        return self._change(partial(changes.settle, who, index, self.name_of(index), label))[0].id
+        what = self.name_of(index), label
+        return self._change(partial(changes.settle, who, index, *what, several=self.settings.several))[0].id
 
     def add_class(self, name: str, annotator: str = ANNOTATOR, *, new_class: bool = False) -> int:
         """Declare a class that nobody has used yet. The classifier takes it in with its first label.
@@ -373,12 +380,13 @@ class Session:
             annotator: who says so.
             new_class: declare it even if it looks like a known class misspelt.
         """
-        closed = self.settings.closed_classes
-        return self._change(partial(changes.declare, valid_person(annotator), name, new_class, closed))[0].id
+        who, closed, several = valid_person(annotator), self.settings.closed_classes, self.settings.several
+        return self._change(partial(changes.declare, who, name, new_class, closed, several=several))[0].id
 
     def rename_class(self, name: str, new_name: str, annotator: str = ANNOTATOR) -> int:
         """Call a class something else: its labels, its number and every prediction stay. Returns the event's number."""
-        return self._change(partial(changes.rename, valid_person(annotator), name, new_name))[0].id
+        who, several = valid_person(annotator), self.settings.several
+        return self._change(partial(changes.rename, who, name, new_name, several=several))[0].id
 
     def merge_classes(self, name: str, into: str, annotator: str = ANNOTATOR) -> int:
         """Let the labels of one class, those told already and later ones, count as another's.
@@ -438,27 +446,35 @@ class Session:
         Raises:
             GraphError: the graph does not say how its rows became features, or the rows do not fit it.
         """
-        who = valid_person(annotator)
-        for _ in range(_ATTEMPTS):
-            with self._lock:
-                self.refresh()
-                graph = self.graph
-            packed = packed_graph(added_rows(graph, rows, encoder=encoder, folder=folder))
+        body = self._change_graph(annotator, partial(row_edits.add_rows, rows, encoder=encoder, folder=folder)).body
+        return range(body["first"], body["first"] + body["count"])
 
-            def decide(history: History, graph: Graph = graph, packed: tuple[int, bytes] = packed) -> list[Draft]:
-                if self.graph is not graph:
-                    raise MovedOnError("rows were added meanwhile")
-                count, content = packed
-                body = {"first": graph.num_nodes, "count": count}
-                audit = self._contents.draw_share(count, history.last + 1)
-                return [Draft("rows", who, {**body, "audit": audit}, {"rows": content})]
+    def change_rows(
+        self,
+        rows: Any,
+        annotator: str = ANNOTATOR,
+        *,
+        encoder: Callable[[list[str]], Any] | None = None,
+        folder: str | Path | None = None,
+    ) -> int:
+        """Put other texts, or other rows, in the place of some. Returns the event's number.
 
-            try:
-                body = self._change(decide)[0].body
-            except MovedOnError:
-                continue
-            return range(body["first"], body["first"] + body["count"])
-        raise SessionError(f"rows are added to the session {str(self.path)!r} without a pause: try again")
+        A row keeps its number, name, labels and notes. Whom it is joined to is found anew; the edges among all others
+        stay. `Status.outdated` counts the rows whose label was given to what stood there before. That stays in the log,
+        and an undo brings it back.
+
+        Args:
+            rows: node -> its new text, its new row (column -> cell; columns that are left out stay) or its new numbers;
+                or a table, as a file or a data frame, with a column that names the row.
+            annotator: who changes them.
+            encoder: as for `add_rows`.
+            folder: as for `add_rows`.
+
+        Raises:
+            InputError: there is no such row, it was taken out, or nothing would change.
+            GraphError: the graph does not say how its rows became features, or the rows do not fit it.
+        """
+        return self._change_graph(annotator, partial(row_edits.change_rows, rows, encoder=encoder, folder=folder)).id
 
     def remove_rows(self, rows: Sequence[int | str] | npt.NDArray[Any], annotator: str = ANNOTATOR) -> int:
         """Take rows out of the job: they are not asked, not trained on and not exported, and keep their numbers.
@@ -471,6 +487,42 @@ class Session:
         """
         who, nodes = valid_person(annotator), [self.find(row) for row in rows]
         return self._change(partial(changes.remove, who, nodes))[0].id
+
+    def erase_rows(
+        self, rows: Sequence[int | str] | npt.NDArray[Any], path: str | Path, annotator: str = ANNOTATOR
+    ) -> Erased:
+        """Write a new file of the job in which nothing is left of some rows but their numbers: for data that must go.
+
+        Gone are texts, former ones too, features, names, edges, labels, notes, what models and reasons said of them.
+        All else stays: the labels of others with who and when, the audit, numbers and classes. This file stays as it
+        is, and so do backups, exports and the files that rows came from: delete them.
+
+        Args:
+            rows: indices or names; of rows whose addition was taken back, indices.
+            path: the new file; there must be none yet.
+            annotator: who says so; the new file's last event keeps it.
+
+        Returns:
+            What the new file lacks, and where a text or name of the rows still stands.
+
+        Raises:
+            InputError: there is no such row, or the path is taken.
+        """
+        who, target = valid_person(annotator), _file(path, "the new file")
+        with self._lock:
+            history = self.refresh()
+            nodes = [self._find_ever(row) for row in rows]
+            if not nodes:
+                raise InputError("there is no row to erase: give at least one")
+            self.check_output(target)
+            last = Event(history.last + 1, self.now(), who, "erase", {"nodes": sorted(set(nodes))})
+            found = erase_rows(self._log, self._growth.first, history, set(nodes), target, last)
+        try:
+            Session.open(target).close()
+        except BaseException:
+            target.unlink(missing_ok=True)
+            raise
+        return found
 
     def join(self, other: str | Path, annotator: str = ANNOTATOR, *, me: str | None = None) -> int:
         """Take over the labels of another job of the same rows, with who gave them and when; gives how many.
@@ -487,29 +539,137 @@ class Session:
             InputError: the rows are others, or there is nothing new.
         """
         who = valid_person(annotator)
+        changes.refuse_several(self.settings, self.path, "only jobs of one class a node can be joined")
         theirs = _other_job(other, self, None if me is None else valid_person(me))
         closed = self.settings.closed_classes
         audit = frozenset(self.rules().audit)
         joined = self._change(lambda now: draft_join(who, theirs, self._log.events, audit, closed, now))
         return len(joined[0].body["nodes"])
 
-    def release(self, annotator: str, by: str | None = None) -> int:
+    def preview_join(self, other: str | Path, *, me: str | None = None) -> dict[str, Any]:
+        """What `join` would bring, as JSON can hold it; nothing is written.
+
+        The number of ``labels``, the ``people`` who gave them, classes that are ``new`` here, and ``conflicts``: the
+        rows on which people then disagree, with what each of them says.
+
+        Raises:
+            InputError: as for `join`.
+        """
+        changes.refuse_several(self.settings, self.path, "only jobs of one class a node can be joined")
+        theirs = _other_job(other, self, None if me is None else valid_person(me))
+        with self._lock:
+            history, audit = self.refresh(), frozenset(self.rules().audit)
+            draft = draft_join(ANNOTATOR, theirs, self._log.events, audit, self.settings.closed_classes, history)[0]
+            return foresee_join(draft, self._log.events, history, self.name_of)
+
+    def set_known(
+        self, answers: Any, annotator: str = ANNOTATOR, *, percent: int | None = None, counts: bool = False
+    ) -> int:
+        """Say which rows' answers are known, to see how right people are: they are asked about these now and then.
+
+        Such a question looks like any other. What people answer there trains nothing and spends no budget;
+        `person_reports` tells how right each of them is. Nobody is asked about what they said here themselves.
+
+        Args:
+            answers: node -> label in a dictionary or a Series; one label a node in a list, None where it is not known;
+                a column of the graph, which the studio then shows nobody; a CSV file with the node and its label. An
+                empty dictionary: none beside those that there are.
+            annotator: who knows.
+            percent: how many of a hundred questions are about these from now on; None: as it was.
+            counts: whether they are labels of the job as well; they train nothing in either case, since a prediction
+                would give them away.
+
+        Returns:
+            The event's number.
+
+        Raises:
+            InputError: a row has a label already or is drawn for the audit, or a label is none of the classes.
+        """
+        who, rules = valid_person(annotator), self.rules()
+        if percent is not None:
+            changes.check_percent(percent)
+        given = read_given(self._contents, answers)
+        said = {node: label for node, label in zip(given.nodes, given.labels, strict=True) if is_said(label)}
+        column = answers if isinstance(answers, str) and answers in self.graph.attributes else None
+        if column is not None:  # those of its rows that can be asked
+            taken = {*rules.audit, *rules.given, *rules.gone, *self.refresh().ballots}
+            said = {node: label for node, label in said.items() if node not in taken}
+        if not said and (percent is None or len(given.nodes)):
+            raise InputError("no answer is known of a row that could be asked: give at least one, node -> label")
+
+        def decide(history: History) -> list[Draft]:
+            body: dict[str, Any] = {"nodes": [], "labels": [], "classes": []}
+            if said:
+                known = Answers.check(self._contents, list(said), list(said.values()), who, False, False, False)
+                body = replace(known, closed=True).as_known(history, rules.audit, rules.given)
+            beside = {"percent": percent, "counts": counts or None, "column": column}
+            return [Draft("known", who, body | {key: value for key, value in beside.items() if value is not None})]
+
+        return self._change(decide)[0].id
+
+    def assign(
+        self,
+        nodes: Sequence[int | str] | npt.NDArray[Any],
+        annotator: str,
+        by: str = ANNOTATOR,
+        *,
+        most: int | None = None,
+    ) -> list[int]:
+        """Give rows to somebody: `ask` asks them about these first, also where the budget is spent.
+
+        Others are not asked about them until the time for an answer has passed, or `release` frees them. Left out are
+        rows that need no further opinion, that are with somebody else, or that this annotator has answered.
+
+        Args:
+            nodes: indices or names, in the order in which they are to be asked.
+            annotator: who gets them.
+            by: who gives them.
+            most: how many at most; None: all of them.
+
+        Returns:
+            The nodes that were given; where there are none, nothing is written.
+        """
+        who, giver = valid_person(annotator), valid_person(by)
+        if most is not None and (isinstance(most, bool) or not isinstance(most, int) or most < 1):
+            raise InputError(f"the number of rows must be a whole number, at least 1, got {most!r}")
+        wanted = [self.find(node) for node in nodes]
+        given: list[int] = []
+
+        def decide(history: History) -> list[Draft]:
+            nonlocal given
+            rules = Rules.of(self._contents, history)
+            given = may_be_given(history, rules, who, wanted, time.time())[:most]
+            why = [f"{giver} has given it to you"]
+            return [Draft("ask", who, {"node": node, "audit": node in rules.audit, "why": why}) for node in given]
+
+        self._change(decide)
+        return given
+
+    def release(
+        self, annotator: str, by: str | None = None, nodes: Sequence[int | str] | npt.NDArray[Any] | None = None
+    ) -> int:
         """Free the queries that an annotator has not answered, since they have left or go by another name now.
 
         Args:
             annotator: whose queries.
             by: who says so; the annotator by default.
+            nodes: these alone, such as those that `assign` gave; None: all of them.
 
         Returns:
             How many were freed; where there were none, nothing is written.
         """
         who, freed = valid_person(annotator), 0
+        wanted = None if nodes is None else {self.find(node) for node in nodes}
 
         def decide(history: History) -> list[Draft]:
             nonlocal freed
             waiting = history.open_queries(Rules.of(self._contents, history).redundancy)
-            freed = sum(query.annotator == who for query in waiting)
-            return [Draft("release", valid_person(by or who), {"annotator": who})] if freed else []
+            theirs = [
+                query.node for query in waiting if query.annotator == who and (wanted is None or query.node in wanted)
+            ]
+            freed = len(theirs)
+            about: dict[str, Any] = {"annotator": who} if wanted is None else {"annotator": who, "nodes": theirs}
+            return [Draft("release", valid_person(by or who), about)] if freed else []
 
         self._change(decide)
         return freed
@@ -610,7 +770,7 @@ class Session:
         with self._lock:
             self._log.close()
 
-    def __enter__(self) -> Session:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
@@ -620,9 +780,19 @@ class Session:
 
     @property
     def labels(self) -> dict[int, str]:
-        """node -> label that counts: the majority's where somebody has told it, else the one given with the graph."""
+        """node -> label that counts: the majority's where somebody has told it, else the one given with the graph.
+
+        Where a node may have several classes, ``;`` stands between them, alone for none of them; `label_sets` has them
+        one by one.
+        """
         with self._lock:
             return dict(self.moment().labels)
+
+    @property
+    def label_sets(self) -> dict[int, tuple[str, ...]]:
+        """node -> the classes that count, by their names: one, or where a node may have several any number."""
+        with self._lock:
+            return self.moment().label_sets
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -677,6 +847,20 @@ class Session:
         with self._lock:
             return self._models.all(self.refresh())
 
+    def person_reports(self) -> list[PersonReport]:
+        """What can be said of each person's work: labels, time from question to answer, agreement with others."""
+        from nodewise.session.files.people import report_people
+
+        with self._lock:
+            return report_people(self.moment(), self.events)
+
+    def opinions(self) -> list[Opinion]:
+        """Who says what of which node, when they said it, and what counts."""
+        from nodewise.session.files.people import find_opinions
+
+        with self._lock:
+            return find_opinions(self.moment(), self.events)
+
     def model_reports(self) -> list[ModelReport]:
         """How right each model is, by people's labels and, fairly, by the audit, with 95 % intervals."""
         from nodewise.session.learning.suggested import report_models
@@ -697,178 +881,25 @@ class Session:
             prediction = self._predict(moment.history)
             return find_disagreements(moment, said, prediction.names, prediction.confidence.tolist(), most)
 
+    def likely_mistakes(self, most: int = 50) -> list[LikelyMistake]:
+        """Labels that all others speak against, the least trusted first; nothing is changed by looking.
+
+        Of a classifier that cannot leave a label out, none. What people have settled, overruled or said alike is none.
+        """
+        from nodewise.session.learning.mistakes import find_mistakes
+
+        with self._lock:
+            moment = self.moment()
+            if not any(self.training(moment.history)) or not can(self._learners.classifier, "label-trust"):
+                return []
+            given = self._trust.of(moment.history, self.graph.num_nodes)
+            return find_mistakes(moment, self.follow(moment.history), given, most)
+
     @property
     def audit_labels(self) -> dict[int, str]:
         """The audit's labels so far: node -> label."""
         with self._lock:
             return self.moment().audit_labels
-
-    @property
-    def in_place(self) -> bool:
-        """Whether the file that was opened still lies where it was."""
-        return self._log.in_place
-
-    def refresh(self) -> History:
-        """The log's meaning now, with what other processes have written."""
-        self._log.refresh()
-        return self._extend()
-
-    def moment(self) -> Moment:
-        """What is known now, with what other processes have written: all that work on the session is given."""
-        with self._lock:
-            return Moment.at(self._contents, self.refresh(), self.now())
-
-    def rules(self) -> Rules:
-        """Budget, redundancy and audit as they are now."""
-        return Rules.of(self._contents, self._history)
-
-    def training(self, history: History) -> TrainingLabels:
-        """What the classifier learns from.
-
-        The labels told, in order, and those given with the graph as they stand now. Made once for each state of them,
-        since much asks for it and a query changes nothing.
-        """
-        kept = self._training
-        if kept is None or kept[0] is not history.numbers or kept[1] is not history.classes:
-            labels = Moment.at(self._contents, history, self.now()).training_labels()
-            kept = self._training = (history.numbers, history.classes, labels)
-        return kept[2]
-
-    def follow(self, history: History) -> SessionLearner:
-        """The classifier brought to the labels that count."""
-        told, given = self.training(history)
-        learner = self._learners.get("ask", given)
-        learner.hear(self._models.for_learner(history))
-        learner.follow(told, given)
-        return learner
-
-    def separate_learner(self, history: History, purpose: Literal["predict", "report"]) -> SessionLearner:
-        """Another classifier than the one that `follow` gives, as it was left when last used.
-
-        For long work that gives its reporter the chance to use the session.
-        """
-        learner = self._learners.get(purpose, self.training(history).given)
-        learner.hear(self._models.for_learner(history))
-        return learner
-
-    @cached_property
-    def _learners(self) -> Learners:
-        """What learns, made when it is first needed: only then is torch loaded."""
-        from nodewise.session.learning.learner import Learners
-
-        made = self._made
-        if made is not None:
-            return Learners(self._contents, lambda: made)
-        from nodewise.session.learning.rebuilding import Rebuilding
-
-        return Learners(self._contents, Rebuilding(self._contents, *self._own))
-
-    def find(self, node: int | str) -> int:
-        """The node of that index or name."""
-        return self._among_rows(lambda: self._contents.find(node))
-
-    def name_of(self, node: int) -> str:
-        """What the node is called."""
-        return self._contents.name_of(node)
-
-    def now(self) -> float:
-        """The time, by the session's clock."""
-        return self._clock()
-
-    def _extend(self) -> History:
-        """The meaning of what has been read of the log; refuses events that nodewise would not have written."""
-        before = self._history
-        if before.last != self._log.last:
-            nodes = self.graph.num_nodes
-            for event in self._log.events[before.last :]:
-                if wrong := check_event(event, nodes):
-                    raise damaged(self.path, f"event {event.id} is not one that nodewise writes: {wrong}")
-                nodes += int(event.body["count"]) if event.kind == "rows" else 0
-            self._growth.check_claim(self._log, nodes)
-            history = extend_history(before, self._log.events, self._contents.first_classes)
-            if history.added != before.added or history.gone != before.gone:
-                self._follow_rows(history)
-            self._history = history
-        return self._history
-
-    def _follow_rows(self, history: History) -> None:
-        """Bring graph and candidates to the rows that were added and taken out; what learned of others is forgotten."""
-        grown = self._growth.with_additions(self._log, history.added, undone(self._log.events))
-        same, self.graph, self._contents = grown.graph is self.graph, grown.graph, grown.without(history.gone)
-        self._training = self._prediction = None
-        self._models = SuggestionReader(self._log, grown.graph.num_nodes)
-        learners: Learners | None = self.__dict__.pop("_learners", None)
-        if learners is not None:
-            self._learners = learners.on(self._contents, keep_tensors=same)
-
-    def _among_rows(self, look: Callable[[], _Found]) -> _Found:
-        """What is found among the rows; where it is not, others may have added some meanwhile."""
-        try:
-            return look()
-        except InputError:
-            with self._lock:
-                graph = self.graph
-                self.refresh()
-                if self.graph is graph:
-                    raise
-            return look()
-
-    def _wrong(self, event: Event) -> str:
-        """What is wrong with an event that nodewise would not write; empty where nothing is."""
-        return check_event(event, self.graph.num_nodes)
-
-    def _change(self, decide: Callable[[History], Sequence[Draft]]) -> Sequence[Event]:
-        """Append what is decided on the log as it is then: nobody writes in between."""
-        with self._lock:
-            events = self._log.append(lambda: self._servable(decide(self._extend())), wrong=self._wrong)
-            self._extend()
-            return events
-
-    def _servable(self, drafts: Sequence[Draft]) -> Sequence[Draft]:
-        """The same events, if the caller's own classifier can go on with them.
-
-        Raises:
-            InputError: they bring a class, and the classifier knows those of the start alone.
-        """
-        classifier = self._own[0]
-        if classifier is None or isinstance(classifier, str) or can(classifier, "grow-classes"):
-            return drafts
-        for draft in drafts:
-            body = draft.body
-            several = body.get("classes", [])
-            named = {"tell": [body.get("class")], "class": [body.get("class")], "bulk": several, "suggest": several}
-            named["join"] = several
-            if not set(named.get(draft.kind, [])) <= set(self._history.classes.names):
-                raise refusal(classifier, "grow-classes", "the job has begun with others")
-        return drafts
-
-    @property
-    def _alone(self) -> bool:
-        """Whether one label a node is enough."""
-        return self.rules().redundancy == 1
-
-    def _predicts(self, history: History) -> bool:
-        """Whether there is anything to say of all nodes, if only that nothing is known."""
-        return (
-            any(self.training(history))
-            or bool(history.suggested)
-            or (bool(len(history.classes)) and not self._learners.classifier.trained)
-        )
-
-    def _predict(self, history: History, reporter: Reporter | None = None) -> Prediction:
-        training, given = self.training(history)
-        if not self._predicts(history):
-            raise SessionError("nothing can be predicted before the first label: tell at least one")
-        if not training and not given and not history.suggested:
-            return uniform_prediction(history.classes, self.graph.num_nodes)
-        key = (training, given, history.classes, tuple(event.id for event in history.suggested))
-        if self._prediction is None or self._prediction[0] != key:
-            learner = self.follow(history) if reporter is None else self.separate_learner(history, "predict")
-            learner.follow(training, given, reporter)
-            prediction = make_prediction(learner, history.classes, reporter, self._models.labels(history))
-            self._prediction = (key, prediction)
-            return prediction
-        return self._prediction[1]
 
 
 def _file(path: str | Path, what: str) -> Path:
@@ -887,10 +918,7 @@ def _other_job(path: str | Path, session: Session, me: str | None) -> OtherJob:
         InputError: its rows are others.
     """
     with Session.open(path) as job:
-        history, events, graph = job.refresh(), job.events, job.graph
-    if graph.fingerprint != session.graph.fingerprint or graph.node_names != session.graph.node_names:
-        raise InputError(
-            f"the rows of {str(path)!r} are not those of {str(session.path)!r}: two jobs that were begun with the same"
-            " graph can be joined before rows are added to either"
-        )
+        history, events, first = job.refresh(), job.events, job._growth.first.graph
+    changes.refuse_several(job.settings, job.path, "only jobs of one class a node can be joined")
+    check_same_rows(Path(path), session._growth.first.graph, first, additions(session.events), additions(events))
     return OtherJob(Path(path).name, history, events, {} if me is None else {ANNOTATOR: me})

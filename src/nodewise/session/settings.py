@@ -230,6 +230,14 @@ class NewSettings:
         front=True,
         flags="--closed-classes/--open-classes",
     )
+    several: bool = setting(
+        False,
+        kind="flag",
+        help="Whether a node may have several classes, or none; always where the graph's labels are sets of classes.",
+        title="A row may have several classes",
+        front=True,
+        flags="--several/--one-class",
+    )
     strategy: str | Strategy | Policy | None = setting(
         kind="name",
         help="How nodes are chosen.",
@@ -275,8 +283,24 @@ class NewSettings:
         least=1,
         most=100,
         help="Annotators that each node is asked of; above 1, disagreements are shown.",
-        title="Labels for each node",
+        title="Labels for each row",
         changes=True,
+    )
+    control: int = setting(
+        0,
+        kind="count",
+        least=0,
+        most=50,
+        help="Of a hundred questions, how many are about rows with known answers, to see how right people are.",
+        title="Questions with known answers, of a hundred",
+        changes=True,
+    )
+    trust: bool = setting(
+        False,
+        kind="flag",
+        help="Whether a label that the others contradict counts less; nothing that was told is changed by it.",
+        title="Let labels that may be wrong count less",
+        flags="--trust/--no-trust",
     )
     release_after: float = setting(
         3600.0,
@@ -312,6 +336,7 @@ class SettingsByName(TypedDict, total=False):
     budget: int | None
     classes: Sequence[str] | None
     closed_classes: bool
+    several: bool
     strategy: str | Strategy | Policy | None
     policy: str | Path | Policy | None
     classifier: str | Classifier | None
@@ -320,6 +345,8 @@ class SettingsByName(TypedDict, total=False):
     seed: int
     audit: int
     redundancy: int
+    control: int
+    trust: bool
     release_after: float
     use_labels: bool | None
     features: str | None
@@ -404,6 +431,7 @@ class SessionSettings(NewSettings):
 ABSENT_MEANS: Mapping[str, Any] = {
     "classes": (),
     "closed_classes": False,
+    "several": False,
     "strategy": "policy",
     "policy": None,
     "classifier": "gcn",
@@ -412,6 +440,8 @@ ABSENT_MEANS: Mapping[str, Any] = {
     "seed": 0,
     "audit": 0,
     "redundancy": 1,
+    "control": 0,
+    "trust": False,
     "release_after": 3600.0,
     "use_labels": True,
     "features": "raw",

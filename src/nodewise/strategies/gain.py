@@ -12,11 +12,13 @@ import torch
 from nodewise.classifiers.views.construction import leading_columns
 from nodewise.classifiers.views.label_sets import SetPosterior
 from nodewise.classifiers.views.posterior import Posterior
+from nodewise.classifiers.views.trust import TrustedPosterior
 from nodewise.classifiers.views.views import SetsLearner, Views, ViewsLearner
 from nodewise.contracts import Capability, Observation, SharesPosterior, Strategy, can
 from nodewise.environment.runs import break_ties
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.compute import in_blocks
+from nodewise.ground.shared_column import SharedColumn
 from nodewise.strategies.sampled import Sight, labelled_sample, sample
 
 __all__ = ["LARGE_POOL", "Gain", "paired_gain", "variance_gain"]
@@ -31,7 +33,7 @@ _VIEWS, _LEAST_WEIGHT = 4, 0.01
 """Views that count in each run: the four with most weight, none below a hundredth."""
 
 _EARLY, _CANDIDATES, _LOOKED_AT = 2, 8, 2048
-"""In the first two queries a class the expected error decides among the eight best.
+"""After the first, in the first two queries a class the expected error decides among the eight best.
 
 It is looked at on 2,048 evenly spaced nodes at least, on all where there are not twice as many: with 512 the choices
 were worse by half a point at one and two labels a class."""
@@ -44,6 +46,12 @@ GATE = 1.0
 
 As long as they are not, from one label a class on, the next question is a random one. Where nothing can be learned, or
 nothing yet, nodes that stand out would misrepresent the classes' shares, which are then all there is to learn."""
+
+_FIRST = 32
+"""The first question is drawn among so many best nodes.
+
+Before any label the best nodes hardly differ, and where little can be learned the answer to the first one decides what
+is predicted: were it the same one in all runs, these would share its luck."""
 
 _GRAM_NODES = 2**17
 """Nodes that the sum over all nodes is taken from at least, where there are twice as many or more.
@@ -122,14 +130,15 @@ class Gain(Strategy):
     at. Else a node is undecided by (1 − margin)², its margin the difference of the two largest probabilities that the
     closed form (`views`) gives it. The four views with most weight count, each gain divided by its largest and times
     the view's weight. The posterior is the classifier's own where that is `views`, else one that is kept beside it, so
-    the queries do not depend on the classifier. While labels are few, two a class, the expected error decides among the
-    eight best. The variance does not depend on the answers: in a batch each further node is chosen as if those before
-    it had been answered, so that the batch is diverse by itself. Equal scores are settled at random. From one label a
-    class on a question is a random one as long as the labels do not show that anything can be learned (`GATE`).
+    the queries do not depend on the classifier. The first question is drawn among the 32 best; then, while labels are
+    few, two a class, the expected error decides among the eight best. The variance does not depend on the answers: in a
+    batch each further node is chosen as if those before it had been answered, so that the batch is diverse by itself.
+    Equal scores are settled at random. From one label a class on a question is a random one as long as the labels do
+    not show that anything can be learned (`GATE`).
     """
 
     name = "gain"
-    version = 2
+    version = 3
     recordable = True
     reads_budget = False
     stateless = True
@@ -212,23 +221,32 @@ def _distrusted(sight: Sight) -> torch.Tensor | None:
 
 
 def _settled_scores(sight: Sight) -> torch.Tensor:
-    """The scores with ties settled, and while labels are few the node of the least expected error in front: [run,
-    node].
+    """The scores with ties settled; in front the drawn node of the first question, and then, while labels are few, the
+    node of the least expected error: [run, node].
     """
     learner = sight.learner
-    if type(learner.posterior) not in (Posterior, SetPosterior):
+    if type(learner.posterior) not in (Posterior, SetPosterior, TrustedPosterior):
         return _scores_on_gpu(sight)
     covariances = learner.covariances()
     undecided = _undecided_nodes(learner)
     scores = break_ties(_scores(learner, covariances, undecided), sight)
-    if sight.num_classes > _FEW_CLASSES or isinstance(learner, SetsLearner):
+    on_cpu = scores.device.type == "cpu"  # elsewhere a recorded step may not branch
+    by_error = sight.num_classes <= _FEW_CLASSES and not isinstance(learner, SetsLearner)
+    first, early = sight.step < 1, sight.step < (_EARLY * sight.num_classes if by_error else 1)
+    if on_cpu and not bool(early):
         return scores
-    early = sight.step < _EARLY * sight.num_classes
-    if scores.device.type == "cpu" and not bool(early):
-        return scores
-    best = _least_error(learner, covariances, scores.masked_fill(~sight.pool, -torch.inf))
-    lifted = scores.amax(1, keepdim=True) + 1
-    return torch.where(early, scores.scatter(1, best[:, None], lifted), scores)
+    usable = scores.masked_fill(~sight.pool, -torch.inf)
+    best = _drawn(usable, sight.noise)
+    if by_error and not (on_cpu and bool(first)):
+        best = torch.where(first, best, _least_error(learner, covariances, usable)[:, None])
+    return torch.where(early, scores.scatter(1, best, scores.amax(1, keepdim=True) + 1), scores)
+
+
+def _drawn(usable: torch.Tensor, noise: torch.Tensor) -> torch.Tensor:
+    """One of the nodes with the best scores, that with most noise: [run, node] each to int64 [run, 1]."""
+    best = usable.topk(min(_FIRST, usable.shape[1]), 1)
+    chance = noise.gather(1, best.indices).masked_fill(best.values.isinf(), -1.0)  # a small pool may have fewer
+    return best.indices.gather(1, chance.argmax(1, keepdim=True))
 
 
 def _diverse(sight: Sight, count: int) -> torch.Tensor:
@@ -264,7 +282,7 @@ def _posterior(observation: Observation) -> ViewsLearner:
     """The classifier's own posterior, or one kept beside another classifier and brought to the labels there are."""
     if can(observation.learner, "posterior"):
         shared: ViewsLearner = cast(SharesPosterior, observation.learner).ridge_posterior()
-        return shared
+        return shared.for_asking()
     memory = observation.memory
     learner: ViewsLearner | None = memory.get("learner")
     if learner is None or learner.runs != observation.runs or learner.num_classes != observation.num_classes:
@@ -289,10 +307,12 @@ def _undecided(mean: torch.Tensor) -> torch.Tensor:
     """(1 − margin)², the margin that of softmax(6 · mean): [run, node, class] to [run, node]."""
     if mean.shape[-1] == 1:
         return torch.ones_like(mean[..., 0])
+    shared = SharedColumn.found_in(mean)
+    mean = mean if shared is None else shared.narrow(mean)
     first = mean.max(-1, keepdim=True)
     odds = torch.exp(_TEMPERATURE * (mean - first.values))  # of every class against the likeliest, which has 1
     second = odds.scatter(-1, first.indices, 0).amax(-1)
-    return (1 - (1 - second) / odds.sum(-1)).square()
+    return (1 - (1 - second) / (odds if shared is None else odds * shared.times).sum(-1)).square()
 
 
 def _scores(learner: ViewsLearner, covariances: torch.Tensor, undecided: torch.Tensor) -> torch.Tensor:
@@ -350,6 +370,7 @@ def _scores_on_gpu(sight: Sight) -> torch.Tensor:
         sight.noise,
         sight.step,
         counting=(_VIEWS, _LEAST_WEIGHT),
+        first=_FIRST,
         early=_EARLY * sight.num_classes,
         candidates=_CANDIDATES,
         looked_at=_LOOKED_AT,

@@ -193,29 +193,40 @@ def _settle(scores, best, noise, nodes, NODES: tl.constexpr):
 
 
 @triton.jit
-def _select(scores, pool, step, candidates, nodes, early, many, NODES: tl.constexpr):
-    """The nodes of the pool with the best scores, −1 where there are none left. Program (run)."""
+def _select(scores, pool, noise, step, candidates, nodes, early, many, first, NODES: tl.constexpr):
+    """The nodes of the pool with the best scores, −1 where there are none left. Program (run).
+
+    Before the first label one of the ``first`` best alone, that with most noise.
+    """
     run = tl.program_id(0).to(tl.int64)
     if tl.load(step) < early:
+        opening = tl.load(step) < 1
         last = float("inf")
         last_node = -1
-        for number in range(many):  # in the order of score, then number
+        most = -1.0
+        drawn = -1
+        for number in range(tl.where(opening, tl.maximum(first, many), many)):  # in the order of score, then number
             top = -float("inf")
             top_node = -1
-            for first in range(0, nodes, NODES):
-                node = first + tl.arange(0, NODES)
+            for begin in range(0, nodes, NODES):
+                node = begin + tl.arange(0, NODES)
                 inside = node < nodes
                 score = tl.load(scores + run * nodes + node, mask=inside, other=-float("inf"))
                 free = tl.load(pool + run * nodes + node, mask=inside, other=0) != 0
                 free = free & ((score < last) | ((score == last) & (node > last_node)))
                 score = tl.where(free, score, -float("inf"))
                 highest = tl.max(score, 0)
-                where = first + tl.argmax(score, 0)
+                where = begin + tl.argmax(score, 0)
                 top_node = tl.where(highest > top, where, top_node)
                 top = tl.maximum(highest, top)
-            tl.store(candidates + run * many + number, top_node)
+            chance = tl.load(noise + run * nodes + top_node, mask=(top_node >= 0) & (number < first), other=-1.0)
+            drawn = tl.where(chance > most, top_node, drawn)
+            most = tl.maximum(chance, most)
+            kept = (number < many) & ((number > 0) | (opening == 0))
+            tl.store(candidates + run * many + number, tl.where(opening, -1, top_node), mask=kept)
             last = top
             last_node = top_node
+        tl.store(candidates + run * many, drawn, mask=opening)
 
 
 @triton.jit
@@ -347,6 +358,7 @@ def gain_scores(
     step: torch.Tensor,
     *,
     counting: tuple[int, float],
+    first: int,
     early: int,
     candidates: int,
     looked_at: int,
@@ -362,8 +374,9 @@ def gain_scores(
         covariance: float64 [view, ridge, run, column, column]. pool, noise: [run, node].
         step: int64 [1].
         counting: how many views count at most, and from which weight on.
-        early: steps in which the expected error decides among the best ``candidates``, on at least ``looked_at`` evenly
-            spaced nodes.
+        first: the best nodes that the first question is drawn among.
+        early: steps in which, after the first, the expected error decides among the best ``candidates``, on at least
+            ``looked_at`` evenly spaced nodes.
         gram_nodes: nodes from which the sum over all nodes is taken at least.
         temperature: of the predictions.
     """
@@ -428,7 +441,9 @@ def gain_scores(
     some = 64
     pieces = triton.cdiv(triton.cdiv(nodes, stride), some)
     errors = torch.empty(runs, many, pieces, device=device)
-    _select[(runs,)](scores, pool, step, found, nodes, early, many, NODES=min(4096, power(nodes)), num_warps=8)
+    _select[(runs,)](
+        scores, pool, noise, step, found, nodes, early, many, first, NODES=min(4096, power(nodes)), num_warps=8
+    )
     _directions[(views, runs)](
         leading,
         stretch,

@@ -81,10 +81,10 @@ def communities(adjacency: sp.csr_matrix, position: Floats) -> Ints:
         one, other = pairs.row[worth].astype(np.int64), pairs.col[worth].astype(np.int64)
         if not len(one):
             return members
-        apart = np.abs(middle[one] - middle[other])
+        distance = np.abs(middle[one] - middle[other])
         chance = ((one * 2654435761) ^ (other * 40503)) % 1_000_003  # settles what is equal in all else
         rank = np.empty(len(one), dtype=np.int64)
-        rank[np.lexsort((chance, -apart, gain[worth]))] = np.arange(len(one))
+        rank[np.lexsort((chance, -distance, gain[worth]))] = np.arange(len(one))
         best = np.full(count, -1, dtype=np.int64)
         np.maximum.at(best, one, rank)
         np.maximum.at(best, other, rank)
@@ -113,8 +113,8 @@ def ward_merges(sizes: Floats, centres: Floats) -> Ints:
         first, second = sorted(divmod(int(cost.argmin()), len(sizes)))
         merges[step] = first, second
         # Lance and Williams: what joining a third part with both would cost, from the costs there are
-        apart = (sizes + sizes[first]) * cost[first] + (sizes + sizes[second]) * cost[second]
-        row = (apart - sizes * cost[first, second]) / (sizes + sizes[first] + sizes[second])
+        joined = (sizes + sizes[first]) * cost[first] + (sizes + sizes[second]) * cost[second]
+        row = (joined - sizes * cost[first, second]) / (sizes + sizes[first] + sizes[second])
         row[[first, second]] = np.inf
         sizes[first] += sizes[second]
         cost[first], cost[:, first] = row, row

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from fastapi import FastAPI
 
 from nodewise import __version__
-from nodewise.studio.api import files, labelling, pages, sessions, showing, updates
+from nodewise.studio.api import desk, files, labelling, pages, people, rows, sessions, showing, suggestions, updates
 from nodewise.studio.api.failures import answer_failures
 from nodewise.studio.guard.guard import Guard
 from nodewise.studio.guard.roles import Permissions
@@ -26,7 +26,13 @@ _ROUTERS = (
     sessions.forms,
     labelling.router,
     showing.router,
+    desk.router,
+    rows.router,
+    rows.forms,
+    suggestions.router,
+    suggestions.forms,
     files.router,
+    people.router,
     updates.router,
     pages.router,
 )

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from nodewise.ground.errors import InputError
 from nodewise.studio.guard.origins import GuardRules
+from nodewise.studio.guard.people import People
 
 __all__ = ["ENDING", "StudioSettings"]
 
@@ -66,4 +67,5 @@ class StudioSettings:
             allow_hosts=self.allowed_hosts,
             upload_limit=self.upload_bytes,
             body_limit=self.request_bytes,
+            people=People(self.folder),
         )

@@ -21,6 +21,7 @@ from nodewise.contracts import (
     PredictsFromEmbedding,
     TakesSets,
     TakesSuggestions,
+    TakesTrust,
     can,
 )
 from nodewise.environment import finish_learner, fit_learner
@@ -74,6 +75,7 @@ class _ClassifierSuite(Suite):
             ("where it can take in classes, they may come while it learns", self._classes),
             ("where it can, predictions for left-out labels are probabilities", self._leave_one_out),
             ("where it can begin with what models say, it does", self._suggestions),
+            ("where it can let labels count less, it does", self._trust),
             ("where it can deal with several labels of a node, each class is decided", self._several),
             ("where it can look at a part, that shows the same", self._part),
             ("where it can explain, labels speak for a prediction", self._explain),
@@ -372,6 +374,26 @@ class _ClassifierSuite(Suite):
         taught = self._taught(graph, learner)
         same = torch.allclose(before, taught.logits().softmax(-1), rtol=1e-4, atol=1e-4)
         self.expect(same, "set_suggestions(None) takes back what models have said")
+
+    def _trust(self) -> None:
+        if not can(self._classifier, "label-trust"):
+            return
+        graph = self._tensors(small_graph())
+        learner = self._taught(graph, self._started(graph))
+        before = learner.logits().softmax(-1).clone()
+        takes = cast(TakesTrust, learner)
+        trust = takes.label_trust()
+        within = tuple(trust.shape) == (_RUNS, _LABELS) and bool(((trust >= 0) & (trust <= 1)).all())
+        self.expect(within, "label_trust() is [run, label], from 0 to 1", f"got {list(trust.shape)}")
+        takes.set_trust(np.ones(graph.num_nodes, np.float32), np.ones(graph.num_nodes, bool))
+        same = torch.allclose(before, learner.logits().softmax(-1), rtol=1e-4, atol=1e-4)
+        self.expect(same, "set_trust() changes nothing where no label is to be doubted")
+        takes.set_trust(np.full(graph.num_nodes, 0.02, np.float32))
+        changed = not torch.allclose(before, learner.logits().softmax(-1))
+        self.expect(changed, "set_trust() lets labels count less that are hardly trusted")
+        takes.set_trust(None)
+        whole = torch.allclose(before, learner.logits().softmax(-1), rtol=1e-4, atol=1e-4)
+        self.expect(whole, "set_trust(None) lets each label count whole")
 
     def _several(self) -> None:
         if not can(self._classifier, "several-labels"):

@@ -183,8 +183,8 @@ class _StrategySuite(Suite):
         one, other = draw_splits(graph, _RUNS, 0), draw_splits(graph, _RUNS, 99)
         parts = ((one.test, other.test), (one.validation, other.validation), (one.pool, other.pool))
         mixed = Splits(*(torch.cat([a[:1], b[1:]]) for a, b in parts))
-        together, apart = self._played(graph, splits=one), self._played(graph, splits=mixed)
-        self.expect(torch.equal(together[0], apart[0]), "a run asks the same nodes whatever happens in other runs")
+        together, otherwise = self._played(graph, splits=one), self._played(graph, splits=mixed)
+        self.expect(torch.equal(together[0], otherwise[0]), "a run asks the same nodes whatever happens in other runs")
 
     def _unasked(self) -> None:
         whole = small_graph(nodes=120)

@@ -136,3 +136,19 @@ def test_runs_of_a_batch_do_what_single_runs_do_and_a_right_model_helps() -> Non
             first = splits.rows([0])
             assert torch.equal(rollout(alone, Gain(), first, 0)[0], queries[0])
     assert scores[True] >= scores[False]
+
+
+def test_gain_asks_by_people_s_labels_alone_and_predicts_with_the_models() -> None:
+    graph = small_graph()
+    tensors = GraphTensors(graph)
+    splits = draw_splits(tensors, 3, 0)
+    asked, predicted = [], []
+    for answers in (None, answers_of(graph, 1), answers_of(graph, 2, right=0.0)):
+        environment = Environment.of(tensors, Views(), 3, 6)
+        environment.learner.set_suggestions(answers)  # type: ignore[attr-defined]
+        with torch.no_grad():
+            rollout(environment, Gain(), splits, 0)
+            predicted.append(environment.learner.logits())
+        asked.append(environment.observe().queried.nodes[:, :6])
+    assert torch.equal(asked[0], asked[1]) and torch.equal(asked[0], asked[2])
+    assert not torch.allclose(predicted[0], predicted[1])

@@ -66,6 +66,7 @@ def test_mean_and_leave_one_out_are_those_of_ridge_regressions_refitted_without_
     assert fit.ridges[0].tolist() == pytest.approx([RIDGES[index] for index in plain.weights.sum(0).argmax(1)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("count", "models"), [(1, 1), (7, 1), (20, 2)])
 @pytest.mark.parametrize("together", [True, False])
 def test_a_centre_of_each_node_s_own_is_one_more_member_of_each_view_and_ridge(

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import nodewise as nw
+from nodewise.classifiers import Committee, make_classifier, notes_on_graph
 from nodewise.classifiers.views.construction import make_views, view_names
+from nodewise.classifiers.views.views import Views
+from nodewise.contracts import seen_by
 from nodewise.graph import NodeType, Relation, RelationalGraph
 from nodewise.graph.relations import direction_of
 from nodewise.graph.tensors import GraphTensors
@@ -39,13 +44,18 @@ def test_each_view_is_named_after_its_relation() -> None:
         "kin",
         "kin: features",
         "kin: spectrum",
+        *(f"union: {name}" for name in view_names(True, True)),
+        *(
+            f"whole: {name}"
+            for name in ("spectrum", "near", "far", "farther", "farthest", "walk", "two hops", "layers")
+        ),
     )
     assert np.isfinite(views.columns.numpy()).all()
 
 
 def test_the_number_of_views_is_bounded() -> None:
-    counts = {len(view_names(True, True, circles(relations=many).to_graph().relations)) for many in (4, 7, 30)}
-    assert counts == {14}
+    counts = {len(view_names(True, True, circles(relations=many).to_graph().relations)) for many in (4, 7, 40)}
+    assert counts == {14 + 12 + 8}
 
 
 @pytest.mark.parametrize("features", [True, False])
@@ -87,3 +97,28 @@ def test_relations_without_an_edge_leave_the_features() -> None:
         whole.types, (Relation("none", "paper", "author", np.zeros((2, 0), int)),), "paper", y=whole.y
     )
     assert make_views(GraphTensors(bare.to_graph())).names == ("own", "kin")
+
+
+def test_a_classifier_that_cannot_tell_relations_apart_gets_the_union_and_it_is_said() -> None:
+    graph = circles().to_graph()
+    tensors = GraphTensors(graph)
+    gcn = make_classifier("gcn")
+    seen = seen_by(gcn, tensors)
+    assert seen.relations is None and seen.weighted
+    assert seen_by(Views(), tensors) is tensors
+    assert seen.fingerprint == GraphTensors(replace(graph, relations=None)).fingerprint != tensors.fingerprint
+    assert notes_on_graph(gcn, graph, "unit") == [
+        "'circles' has relations: gcn cannot tell them apart, and is given the union of the paths as plain edges"
+    ]
+    assert notes_on_graph(Views(), graph, "unit") == []
+    bare = seen_by(Committee([Views(), gcn]), tensors)
+    assert bare.relations is None
+
+
+def test_whole_views_do_not_depend_on_the_order_of_types() -> None:
+    whole = circles()
+    turned = RelationalGraph(whole.types[::-1], whole.relations, "paper", y=whole.y)
+    one, other = (make_views(GraphTensors(each.to_graph())) for each in (whole, turned))
+    for name in (name for name in one.names if name.startswith("whole:")):
+        a, b = (views.columns[:, views.names.index(name)].double() for views in (one, other))
+        assert (a @ a.T - b @ b.T).abs().max() < 1e-3, name

@@ -23,6 +23,7 @@ from nodewise.ground.plugins import identity_of
 from nodewise.testing import check_classifier
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("estimator", "node_order"),
     [
@@ -48,6 +49,7 @@ def test_it_predicts_what_the_estimator_predicts_alone() -> None:
     np.testing.assert_allclose(learner.logits()[0].softmax(-1).numpy(), alone.predict_proba(rows), atol=1e-5)
 
 
+@pytest.mark.slow
 def test_views_are_chosen_by_name_and_a_graph_without_that_view_is_refused() -> None:
     tensors = GraphTensors(nw.load_graph("wine"))
     forest = RandomForestClassifier(3)
@@ -110,6 +112,7 @@ def test_an_estimator_that_cannot_learn_from_so_few_labels_says_so() -> None:
         nw.evaluate("wine", "random", classifier=SklearnClassifier(KNeighborsClassifier(50)), budget=3, runs=1)
 
 
+@pytest.mark.slow
 def test_a_forest_compares_and_labels_in_a_session(tmp_path: Path) -> None:
     graph = nw.load_graph("wine")
     forest = SklearnClassifier(RandomForestClassifier(5))

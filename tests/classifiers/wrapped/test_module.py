@@ -110,6 +110,7 @@ def test_networks_that_do_not_fit_the_graph_are_refused_in_a_sentence() -> None:
         nw.evaluate("wine", "random", classifier=made, budget=4, runs=1)
 
 
+@pytest.mark.slow
 def test_results_are_told_apart_by_the_network_and_its_training() -> None:
     ones = [TorchClassifier(SMALL), TorchClassifier(SMALL, epochs=20), TorchClassifier(partial(SMALL, dropout=0.5))]
     identities = [identity_of(one) for one in ones]

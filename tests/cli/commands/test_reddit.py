@@ -40,6 +40,7 @@ def command(folder: Path, ending: str = "") -> list[str | Path]:
     ]
 
 
+@pytest.mark.slow
 def test_builds_prints_every_step_and_can_be_used_by_name(nodewise: Run, tmp_path: Path) -> None:
     done = nodewise(*command(tmp_path, ".zst"))
     assert done.returncode == 0, done.stderr
@@ -60,12 +61,14 @@ def test_builds_prints_every_step_and_can_be_used_by_name(nodewise: Run, tmp_pat
     assert "4" in shown.stdout
 
 
+@pytest.mark.slow
 def test_json_is_the_saved_report(nodewise: Run, tmp_path: Path) -> None:
     done = nodewise(*command(tmp_path), "--json", "--quiet")
     assert done.stderr == ""
     assert json.loads(done.stdout) == json.loads((tmp_path / "out" / "reddit-report.json").read_text())
 
 
+@pytest.mark.slow
 def test_every_option_reaches_the_build(nodewise: Run, tmp_path: Path) -> None:
     options = (
         "--groups",
@@ -99,6 +102,7 @@ def test_every_option_reaches_the_build(nodewise: Run, tmp_path: Path) -> None:
     assert read_graph(tmp_path / "out" / "jan1.npz").num_nodes == 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "said"),
     [
@@ -119,6 +123,7 @@ def test_bad_input_is_one_line_and_2(nodewise: Run, tmp_path: Path, options: lis
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_quoted_globs_folders_and_repetition(nodewise: Run, tmp_path: Path) -> None:
     command(tmp_path)
     folder = tmp_path / "in"
@@ -143,7 +148,7 @@ def test_quoted_globs_folders_and_repetition(nodewise: Run, tmp_path: Path) -> N
     assert json.loads(done.stdout)["selected"]["repeated"] == 1
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C cannot be sent to another process there")
 def test_ctrl_c_keeps_what_was_read_and_the_next_run_goes_on(tmp_path: Path, clean_environment: dict[str, str]) -> None:
     lines = [

@@ -14,6 +14,7 @@ import pytest
 
 from nodewise.cli import main
 from nodewise.graph import Graph, write_graph
+from nodewise.session import Session
 from tests.session.endpoint import serving
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -227,6 +228,15 @@ def test_bad_input_is_one_line_and_2(
 
 def test_nothing_to_undo_ends_with_1(job: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert "nothing to undo" in run(capfd, "undo", job, code=1)[1]
+
+
+def test_a_row_with_a_known_answer_is_told_like_any_other(job: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    with Session.open(job) as session:
+        session.set_known({5: "Officer"}, "olga", percent=10)
+    assert "(0 of 6 labels told)" in run(capfd, "tell", job, "5", "Officer", "--annotator", "ada")[0]
+    out, err = run(capfd, "tell", job, "5", "Mr. Hi", "--annotator", "bo")
+    assert "(0 of 6 labels told)" in out and "disagree" not in err
+    assert "1 node: " in run(capfd, "bulk", job, "Officer", "5", "--annotator", "cy")[0]
 
 
 def test_before_the_first_label_the_class_is_unknown(job: Path, capfd: pytest.CaptureFixture[str]) -> None:

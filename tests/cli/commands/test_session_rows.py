@@ -1,4 +1,4 @@
-"""``nodewise session add`` and ``remove``."""
+"""``nodewise session add``, ``change``, ``remove`` and ``erase``."""
 
 from __future__ import annotations
 
@@ -31,5 +31,25 @@ def test_rows_are_added_and_taken_out(tmp_path: Path, capfd: pytest.CaptureFixtu
     assert status["nodes"] == 43 and status["balance"] == {"cat": 0, "car": 0}
     run(capfd, "undo", path)
     assert json.loads(run(capfd, "status", path, "--json")[0])["balance"] == {"cat": 1, "car": 0}
+    (tmp_path / "corrected.csv").write_text("id,text\n1,wheel road\n3,meow\n")
+    out, _ = run(capfd, "change", path, tmp_path / "corrected.csv")
+    assert out == "2 rows changed (event 5), 1 of them labelled before: look at these again\n"
+    assert "changed since they were labelled" in run(capfd, "status", path)[0]
+    assert json.loads(run(capfd, "status", path, "--json")[0])["outdated"] == ["1"]
+    run(capfd, "tell", path, "1", "car")
+    assert json.loads(run(capfd, "status", path, "--json")[0])["outdated"] == []
+    (tmp_path / "corrected.csv").write_text("id,text\n3,meow road\n")
+    assert run(capfd, "change", path, tmp_path / "corrected.csv")[0].endswith("none of them labelled\n")
+    run(capfd, "note", path, "5", "as in row 1: wheel road")
+    out, _ = run(capfd, "erase", path, tmp_path / "new.nodewise", "1")
+    assert out.startswith("1 row erased in new.nodewise: ") and "the log lost 2 answers: 2 events say no more" in out
+    assert "still holds them" in out and b"wheel road" not in (tmp_path / "new.nodewise").read_bytes().replace(
+        b"as in row 1: wheel road", b""
+    )
+    assert json.loads(run(capfd, "status", tmp_path / "new.nodewise", "--json")[0])["balance"] == {"cat": 0, "car": 0}
+    _, error = run(capfd, "erase", path, path, "1", code=2)
+    assert "session itself" in error and len(error.splitlines()) == 1
+    _, error = run(capfd, "change", path, tmp_path / "first.txt", code=2)
+    assert "a column that names the row" in error and len(error.splitlines()) == 1
     _, error = run(capfd, "add", path, tmp_path / "none.csv", code=2)
     assert "none.csv" in error and len(error.splitlines()) == 1

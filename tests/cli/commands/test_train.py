@@ -124,7 +124,7 @@ def test_a_policy_needs_a_place_and_its_ending(
     assert said in capfd.readouterr().err
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform == "win32", reason="needs SIGINT")
 def test_ctrl_c_saves_ends_with_130_and_can_be_resumed(
     here: Path, tmp_path: Path, clean_environment: dict[str, str], capfd: pytest.CaptureFixture[str]

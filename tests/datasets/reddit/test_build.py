@@ -247,6 +247,7 @@ def test_a_kept_work_folder_saves_reading_again(tmp_path: Path) -> None:
     assert (tmp_path / "work" / "work.duckdb").exists()
 
 
+@pytest.mark.slow
 def test_a_bot_with_a_hundred_thousand_comments(tmp_path: Path) -> None:
     """Each post has five of the bot's comments; besides it, posts 10 n and 10 n + 1 share a user. So these are joined,
     and no others.

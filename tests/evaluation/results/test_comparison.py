@@ -116,6 +116,7 @@ def test_ranking_needs_two_graphs_with_every_method() -> None:
     assert score_table(partly).rows[1][2] is None
 
 
+@pytest.mark.slow
 def test_all_files_are_written_and_agree(comparison: Comparison, tmp_path: Path) -> None:
     files = write_comparison(comparison, tmp_path / "out")
     names = {path.name for path in files}
@@ -140,6 +141,7 @@ def test_all_files_are_written_and_agree(comparison: Comparison, tmp_path: Path)
             assert path.read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.slow
 def test_critical_differences_are_drawn_for_three_graphs(tmp_path: Path) -> None:
     shifts = {"random": 0.0, "age": 3.9, "policy": 4.0}
     three = Comparison(tuple(setting(graph, **shifts) for graph in ("g", "hh", "iii")), 0, "cpu")

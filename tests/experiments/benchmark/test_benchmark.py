@@ -7,10 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 import nodewise as nw
 from nodewise.cli import main
+from nodewise.contracts import Observation, Strategy
 from nodewise.evaluation.engine import LocalEngine
+from nodewise.evaluation.processes import ProcessEngine
 from nodewise.experiments.benchmark import (
     BenchmarkResult,
     BenchmarkSettings,
@@ -25,7 +28,7 @@ from nodewise.experiments.benchmark.page import benchmark_page
 from nodewise.experiments.benchmark.plan import budgets_of
 from nodewise.experiments.benchmark.results import PlayedGraph, Row
 from nodewise.graph import write_graph
-from nodewise.ground.errors import InputError
+from nodewise.ground.errors import ClusterError, InputError
 from nodewise.ground.events import Event, Silent
 from tests.small_graphs import block_graph
 
@@ -120,6 +123,46 @@ def test_each_domain_has_one_rank_and_the_page_says_where_the_default_is_not_fir
     files = write_page(result, tmp_path)
     assert [path.name for path in files] == ["benchmark.md", "benchmark-views.png"]
     assert "](benchmark-views.png)" in files[0].read_text()
+
+
+def test_ranks_are_of_the_largest_full_table_and_the_page_says_what_is_missing() -> None:
+    result = made({"random": [50, 50, 60, 40], "gain": [70, 70, 55, 41], "age": [60, 60, 70, 45]}, ["a", "b", "c", "d"])
+    cut = replace(result, rows=tuple(row for row in result.rows if (row.strategy, row.graph) != ("age", "g3")))
+    assert set(cut.full_table("views", 5)) == {"g0", "g1", "g2"}  # the graph lacks a third, the strategy a quarter
+    slow = replace(cut, rows=tuple(row for row in cut.rows if row.strategy != "age" or row.graph == "g0"))
+    assert set(slow.full_table("views", 5)) == {"g0", "g1", "g2", "g3"}
+    assert set(slow.domain_means("views", 5)) == {"random", "gain"}
+    page = benchmark_page(slow)
+    assert "Not all was played: of 4 graphs `age` on 1. The ranks leave out `age`." in page
+    assert "Not all" not in benchmark_page(result)
+
+
+@pytest.mark.slow
+def test_a_time_limit_leaves_whole_cells_and_a_failure_the_others(tmp_path: Path) -> None:
+    told: list[Event] = []
+    engine = ProcessEngine(2, 300.0, leave_out=True)
+    asked = settings(strategies=("random", "centrality", f"{__name__}:Failing"), labels=(1,))
+    result = play(asked, tmp_path, engine, told.append, "cpu", partial=True)
+    alone = play(settings(labels=(1,)), tmp_path / "alone", LocalEngine(), Silent(), "cpu")
+    scores = {row.strategy: (row.micro_f1, row.lead) for row in result.rows}
+    assert scores == {row.strategy: (row.micro_f1, row.lead) for row in alone.rows}
+    assert "left out: runs 0 to 5 of 'failing' on 'wine' failed, RuntimeError: no room" in str(told)
+    assert "2 processes at a time" in result.machine
+    late = ProcessEngine(1, 1e-9)
+    kept = play(settings(strategies=("random", "age"), labels=(1,)), tmp_path, late, Silent(), "cpu", partial=True)
+    assert late.over and [row.strategy for row in kept.rows] == ["random"]  # kept before; age was not begun
+    with pytest.raises(ClusterError, match="not played all of age on wine"):
+        play(settings(strategies=("random", "age"), labels=(1,)), tmp_path, late, Silent(), "cpu")
+
+
+class Failing(Strategy):
+    """A strategy without room."""
+
+    name = "failing"
+    version = 1
+
+    def scores(self, observation: Observation) -> torch.Tensor:
+        raise RuntimeError("no room")
 
 
 def test_results_are_joined_and_contradictions_refused() -> None:

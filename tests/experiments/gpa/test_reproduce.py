@@ -26,6 +26,7 @@ def files(folder: Path) -> dict[str, int]:
     return {str(path): path.stat().st_mtime_ns for path in (folder / "chunks").rglob("*.json")}
 
 
+@pytest.mark.slow
 def test_a_table_stands_beside_the_papers(tmp_path: Path, small_data: Path, untrained: Path) -> None:
     record = play("policy-architecture", tmp_path, small_data, untrained)
     assert record == json.loads((tmp_path / "policy-architecture.json").read_text())
@@ -46,7 +47,7 @@ def test_a_table_stands_beside_the_papers(tmp_path: Path, small_data: Path, untr
     assert len(setting["leads"]) == 1 and graph.num_nodes == 260
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_scores_are_those_of_evaluate(tmp_path: Path, small_data: Path, untrained: Path) -> None:
     record = play("state-features", tmp_path, small_data, untrained)
     setting = record["parts"][0]["settings"][1]
@@ -63,7 +64,7 @@ def test_scores_are_those_of_evaluate(tmp_path: Path, small_data: Path, untraine
     ]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_what_two_experiments_share_is_played_once(tmp_path: Path, small_data: Path, untrained: Path) -> None:
     play("training-budget", tmp_path, small_data, untrained)
     before = files(tmp_path)
@@ -92,7 +93,7 @@ def test_what_two_experiments_share_is_played_once(tmp_path: Path, small_data: P
         assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_quick_lowers_the_runs_alone(tmp_path: Path, small_data: Path, untrained: Path) -> None:
     record = play("case-study", tmp_path, small_data, untrained, runs=None, quick=True)
     assert QUICK == (10, 2) and (record["runs"], record["large_runs"], record["quick"]) == (10, 2, True)

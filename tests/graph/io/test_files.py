@@ -40,6 +40,7 @@ def test_write_then_read_is_the_identity(tmp_path_factory: pytest.TempPathFactor
 
 @pytest.mark.parametrize("form", EDGES)
 @given(graph=graphs())
+@pytest.mark.slow
 def test_edge_lists_keep_edges_and_names(tmp_path_factory: pytest.TempPathFactory, form: str, graph: Graph) -> None:
     path = tmp_path_factory.mktemp("forms") / form
     dropped = write_graph(graph, path)
@@ -52,6 +53,7 @@ def test_edge_lists_keep_edges_and_names(tmp_path_factory: pytest.TempPathFactor
 
 
 @given(graph=graphs(), chain=st.lists(st.sampled_from(WHOLE), min_size=2, max_size=4))
+@pytest.mark.slow
 def test_forms_can_follow_each_other(tmp_path_factory: pytest.TempPathFactory, graph: Graph, chain: list[str]) -> None:
     folder = tmp_path_factory.mktemp("chain")
     now = graph

@@ -91,7 +91,7 @@ def test_a_small_file_cannot_take_much_memory(case: str, refusals: dict[str, dic
     assert "\n" not in result["said"]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("case", LARGE)
 def test_what_is_read_takes_no_more_than_is_told(case: str, readings: dict[str, dict[str, Any]]) -> None:
     result = readings[case]

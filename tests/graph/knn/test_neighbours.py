@@ -55,6 +55,7 @@ tables = st.tuples(st.integers(2, 20), st.integers(1, 4)).flatmap(
     sparse=st.booleans(),
     small=st.booleans(),
 )
+@pytest.mark.slow
 def test_are_those_of_the_definition(x, k, metric, sparse, small):
     k = min(k, len(x) - 1)
     with pytest.MonkeyPatch.context() as patch:
@@ -65,6 +66,7 @@ def test_are_those_of_the_definition(x, k, metric, sparse, small):
         assert pairs(sp.csr_matrix(x) if sparse else x, k, metric) == by_hand(x, k, metric)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", ["cosine", "euclidean"])
 def test_agree_with_scikit_learn_on_many_rows(metric):
     from sklearn.neighbors import NearestNeighbors

@@ -232,7 +232,23 @@ def test_a_name_with_a_policy_in_it_is_the_strategy_policy() -> None:
     assert by_name == by_policy and by_name.policy == "cora+citeseer" and by_name.played_with is not None
 
 
-def test_a_graph_whose_nodes_may_have_several_classes_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="may have several classes, and a session asks for one"):
-        Session.create(tmp_path / "job.nodewise", "overlapping", budget=5)
+@pytest.mark.parametrize("given", [{"classifier": "gcn"}, {"strategy": "age"}, {"strategy": "policy"}])
+def test_who_cannot_deal_with_several_labels_is_refused_before_a_file_is_made(
+    tmp_path: Path, given: dict[str, Any]
+) -> None:
+    with pytest.raises(InputError, match="cannot deal with several labels of a node"):
+        Session.create(tmp_path / "job.nodewise", "overlapping", budget=5, **given)
+    with pytest.raises(InputError, match="trust was asked for, which weighs labels of one class a node"):
+        Session.create(tmp_path / "job.nodewise", "overlapping", budget=5, trust=True)
+    with pytest.raises(InputError, match="cannot be called 'a;b' where a node may have several"):
+        Session.create(tmp_path / "job.nodewise", block_graph(60), budget=5, several=True, classes=["a;b"])
     assert not list(tmp_path.iterdir())
+
+
+def test_sets_of_classes_in_the_graph_make_a_job_of_several_labels(tmp_path: Path) -> None:
+    y = [["a", "b"], [], *[None] * 10]
+    graph = Graph.build([list(range(11)), list(range(1, 12))], y=y)
+    with Session.create(tmp_path / "job.nodewise", graph, budget=5) as job:
+        assert job.settings.several and job.label_sets == {0: ("a", "b"), 1: ()} and job.status().given == 2
+    with Session.create(tmp_path / "plain.nodewise", block_graph(60), budget=5, use_labels=False) as job:
+        assert not job.settings.several

@@ -75,15 +75,15 @@ def test_npz_is_a_graph(session: Session, tmp_path: Path) -> None:
 def test_what_somebody_tells_while_predictions_are_made_is_not_in_the_export(
     session: Session, tmp_path: Path, ending: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    face = import_module("nodewise.session.session")
-    make = face.make_prediction
+    job = import_module("nodewise.session.job")
+    make = job.make_prediction
 
     def interrupted(*arguments: Any) -> Any:
         with Session.open(session.path) as other:
             other.tell(7, "brand new", new_class=True)
         return make(*arguments)
 
-    monkeypatch.setattr(face, "make_prediction", interrupted)
+    monkeypatch.setattr(job, "make_prediction", interrupted)
     path = tmp_path / f"out.{ending}"
     session.export(path)
     assert session.labels[7] == "brand new"

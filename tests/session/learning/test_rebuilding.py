@@ -6,9 +6,11 @@ import warnings
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from nodewise.classifiers import Gcn, Views
+from nodewise.graph.relations import RELATIONS_VERSION, NodeType, Relation, Relations
 from nodewise.ground.errors import SessionError
 from nodewise.ground.events import Event, Warned
 from nodewise.session.learning.rebuilding import Rebuilding, stored_classifier, stored_strategy
@@ -16,7 +18,8 @@ from nodewise.session.log.contents import Contents
 from nodewise.session.log.log import Log
 from nodewise.session.settings import SessionSettings
 from nodewise.strategies import Learned
-from tests.session.jobs import small_job
+from tests.session.jobs import small_job, unlabelled
+from tests.small_graphs import block_graph
 
 
 def test_a_session_of_before_a_setting_was_thought_of_is_opened_with_its_classifier_by_name() -> None:
@@ -70,3 +73,18 @@ def test_changed_code_is_said_once(tmp_path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         Rebuilding(held)()
+
+
+def test_what_is_made_of_several_node_types_counts_as_the_classifiers_code(tmp_path: Path) -> None:
+    types = (NodeType("paper", 60), NodeType("author", 6))
+    written = Relation("written by", "paper", "author", np.array([np.arange(60), np.arange(60) % 6]))
+    graph = replace(unlabelled(block_graph(60)), relations=Relations(types, (written,), "paper"))
+    held = contents(tmp_path / "job", graph=graph)
+    code = held.settings.classifier_digest
+    assert code is not None and code.endswith(f", relations version {RELATIONS_VERSION}")
+    said: list[Event] = []
+    Rebuilding(held, reporter=said.append)()
+    assert not said
+    before = replace(held, settings=replace(held.settings, classifier_digest=code.partition(",")[0]))
+    Rebuilding(before, reporter=said.append)()
+    assert len(said) == 1 and "the classifier 'views' has changed" in str(said[0])

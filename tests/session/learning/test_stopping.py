@@ -46,6 +46,7 @@ def test_accuracy_on_the_audit_counts_right_ones() -> None:
     assert audit_accuracy(best, {}) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("classifier", ["views", "gcn"])
 def test_the_report_of_a_whole_job(classifier: str, tmp_path: Path) -> None:
     graph = block_graph(120)
@@ -139,6 +140,7 @@ def test_cross_validation_leaves_every_label_out_once(tmp_path: Path) -> None:
     assert cross_validated(tensors, right[:4], graph.class_names, Gcn(), 0) is None
 
 
+@pytest.mark.slow
 def test_labels_left_out_are_predicted_by_all_the_others(tmp_path: Path) -> None:
     """Each label's prediction is what a job without it predicts, but for weights and temperature, which hardly
     differ.

@@ -11,14 +11,17 @@ import struct
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from nodewise.ground.errors import InputError, SessionError, SessionFileError
+from nodewise.session import Session
 from nodewise.session.answers import Draft
 from nodewise.session.log import database
 from nodewise.session.log.log import Log
+from tests.small_graphs import random_graph
 
 MAGIC = bytes.fromhex("d9d505f920a163d7")
 
@@ -136,6 +139,7 @@ def test_a_view_in_place_of_a_table_computes_nothing(path: Path) -> None:
         Log.open(path)
 
 
+@pytest.mark.slow
 def test_no_flipped_bit_of_the_schema_loses_a_label(path: Path) -> None:
     whole = path.read_bytes()
     used = [place for place in range(100, 4096) if whole[place]]
@@ -337,3 +341,19 @@ def test_parts_of_killed_processes_are_removed_at_the_next_start_and_those_of_li
         file.write_bytes(b"half")
     Log.open(path).close()
     assert {file.name for file in path.parent.iterdir()} == {path.name, mine.name, others.name}
+
+
+def test_the_page_of_another_table_in_the_place_of_the_events_is_no_empty_job(tmp_path: Path) -> None:
+    """A failing disk writes a page where another belongs; an empty table's would read as a job without an answer."""
+    path = tmp_path / "job.nodewise"
+    with Session.create(path, random_graph(), budget=5, classes=["alpha", "beta"]) as session:
+        session.tell([0, 1], ["alpha", "beta"])
+    with closing(sqlite3.connect(path)) as connection:
+        root = dict(connection.execute("SELECT name, rootpage FROM sqlite_schema WHERE type = 'table'").fetchall())
+        size = connection.execute("PRAGMA page_size").fetchone()[0]
+    content = path.read_bytes()
+    for other in set(root) - {"events"}:
+        first, page = size * (root["events"] - 1), size * (root[other] - 1)
+        path.write_bytes(content[:first] + content[page : page + size] + content[first + size :])
+        with pytest.raises(SessionError):
+            Session.open(path, wait=0.1)

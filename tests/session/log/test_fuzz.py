@@ -6,16 +6,17 @@ from collections import Counter
 
 import pytest
 
-from benchmarks.fuzz import FORGED, OTHER, SESSION, Originals, play
+from benchmarks.fuzz import FOLDERS, FORGED, OTHER, SESSION, Originals, play
 
 pytestmark = pytest.mark.slow
 
 CASES = {
     **dict.fromkeys(SESSION, 60),
     "journal": 60,
+    "attached": 60,
     **dict.fromkeys(FORGED, 120),
     **dict.fromkeys(OTHER, 25),
-    "tables": 60,
+    **dict.fromkeys(FOLDERS, 40),
     "chunk": 120,
 }
 

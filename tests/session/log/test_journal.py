@@ -236,6 +236,7 @@ def test_a_label_told_to_a_file_that_lost_its_name_meanwhile_is_not_acknowledged
     assert 70 not in nodes(path)
 
 
+@pytest.mark.slow
 def test_twenty_kills_with_a_backup_put_in_place_open_as_the_backup(
     path: Path, tmp_path: Path, clean_environment: dict[str, str]
 ) -> None:

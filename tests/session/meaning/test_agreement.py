@@ -55,3 +55,33 @@ def test_thirty_thousand_voters_on_one_node_are_counted_and_not_compared_two_by_
     assert ("p00001", "p00002", 2) in [pair[:3] for pair in found.cohen]
     same, every = 20_000 * 19_999 + 10_000 * 9_999, 30_000 * 29_999 + 2
     assert found.share == pytest.approx(same / every)
+
+
+def test_sets_agree_class_by_class() -> None:
+    from nodewise.session.meaning.agreement import measure_set_agreement
+
+    votes = {0: {"ada": ["a", "b"], "bob": ["a"]}, 1: {"ada": [], "bob": []}, 2: {"ada": ["b"], "bob": ["b"]}}
+    result = measure_set_agreement(votes)
+    assert result is not None and result.nodes == 3
+    assert result.share == pytest.approx(5 / 6)  # of three nodes and two classes, b at node 0 differs
+    # a: both say yes once of three, no disagreement; b: ada twice, bob once
+    assert result.classes["a"] == 1.0
+    by_hand = 1 - (1 * 1) / (3 * 2 * (3 / 6) * (3 / 6))
+    assert result.classes["b"] == pytest.approx(by_hand)
+    (one,) = result.cohen
+    expected = (1 / 3 * 1 / 3 + 2 / 3 * 2 / 3) + (2 / 3 * 1 / 3 + 1 / 3 * 2 / 3)
+    assert one[:3] == ("ada", "bob", 3) and one[3] == pytest.approx((5 / 3 - expected) / (2 - expected))
+    assert result.pair_classes[0]["a"] == 1.0
+    assert measure_set_agreement({0: {"ada": ["a"]}}) is None
+    nothing = measure_set_agreement({0: {"ada": [], "bob": []}})
+    assert nothing is not None and nothing.share == 1.0 and nothing.fleiss is None and nothing.cohen[0][3] is None
+
+
+def test_sets_of_one_class_agree_class_by_class_as_fleiss_says() -> None:
+    from nodewise.session.meaning.agreement import measure_agreement, measure_set_agreement
+
+    votes = {0: {"ada": "a", "bob": "b"}, 1: {"ada": "b", "bob": "b"}, 2: {"ada": "c", "bob": "c"}}
+    one = measure_agreement(votes)
+    sets = measure_set_agreement({node: {who: [said] for who, said in by.items()} for node, by in votes.items()})
+    assert one is not None and sets is not None
+    assert sets.fleiss == pytest.approx(one.fleiss) and sets.classes == pytest.approx(one.classes)

@@ -22,7 +22,7 @@ def history(*entries: tuple[Any, ...]) -> History:
 
 def answers(label: str, who: str = "me", **options: bool) -> Answers:
     flags = {"new_class": False, "overrule": False, "alone": True, "closed": False, **options}
-    return Answers([3], ["n3"], [label], who, **flags)
+    return Answers([3], ["n3"], [(label,)], who, **flags)
 
 
 def test_a_label_becomes_an_event_with_the_number_of_its_class() -> None:
@@ -64,8 +64,9 @@ def test_a_new_class_is_refused_by_a_closed_list_and_spelled_as_in_a_table() -> 
 def test_skipping_needs_no_label_and_settling_one() -> None:
     said = history(told(3, "cat", "ada"))
     with pytest.raises(InputError, match="'ada' has labelled node 'n3', so it cannot be skipped"):
-        changes.skip("ada", 3, "n3", said)
-    assert changes.skip("bob", 3, "n3", said)[0].body == {"node": 3}
+        changes.skip("ada", {3: "n3"}, said)
+    assert changes.skip("bob", {3: "n3"}, said)[0].body == {"node": 3}
+    assert changes.skip("bob", {3: "n3", 4: "n4"}, said)[0].body == {"nodes": [3, 4]}
     assert changes.settle("bob", 3, "n3", "dog", said)[0].body == {"node": 3, "label": "dog", "class": 2}
     with pytest.raises(InputError, match="nobody has labelled node 'n4'"):
         changes.settle("bob", 4, "n4", "dog", said)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from nodewise.ground.errors import InputError, SessionError
 from nodewise.session.answers import Event
 from nodewise.session.meaning.changes import undoable
-from nodewise.session.meaning.history import History, OpenQuery, Query, extend_history, majority, read_history
+from nodewise.session.meaning.history import History, OpenQuery, Query, extend_history, read_history
 
 
 def log(*entries: tuple[Any, ...]) -> list[Event]:
@@ -138,14 +138,6 @@ def test_an_undone_undo_counts_no_more() -> None:
     assert undoable(events, read_history(events), None, None).id == 1
     with pytest.raises(SessionError, match="nothing to undo"):
         undoable(log(asked(1)), read_history(log(asked(1))), None, None)
-
-
-def test_majority_and_its_ties() -> None:
-    assert majority({"ada": 1, "bob": 2, "eve": 2}) == 2
-    assert majority({"ada": 1, "bob": 2}) == 1
-    changed = read_history(log(told(1, "x", "ada"), told(1, "y", "bob"), told(1, "z", "ada")))
-    assert changed.labels == {1: "y"}  # ada's first vote is gone, so bob's is the oldest
-    assert changed.disagreements == {1: {"bob": "y", "ada": "z"}}
 
 
 def test_a_query_is_open_until_its_annotator_answers_or_the_node_has_its_votes() -> None:

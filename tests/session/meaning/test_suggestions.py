@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +57,55 @@ def test_answers_come_in_every_form(session: Session, tmp_path: Path) -> None:
     assert set(session.suggestions[-1].confidence.tolist()) == {0.5}
 
 
+def test_a_function_is_given_each_row_that_is_left_and_says_what_it_likes(tmp_path: Path) -> None:
+    graph = replace(GRAPH, attributes={"text": np.array([f"text {node}" for node in range(60)])})
+    seen: list[dict[str, str]] = []
+
+    def rules(row: dict[str, str]) -> Any:
+        seen.append(dict(row))
+        return {"1": ("red", 0.25), "2": "blue", "3": "violet", "4": ("red", 1)}.get(row["node"])
+
+    with Session.create(tmp_path / "job.nodewise", graph, budget=9, classes=list(NAMES), use_labels=False) as session:
+        session.remove_rows([0, 4])
+        session.suggest("rules", rules)
+        assert [row["node"] for row in seen] == [str(node) for node in range(60) if node not in (0, 4)]
+        assert seen[0] == {"node": "1", "text": "text 1"}
+        (model,) = session.suggestions
+        assert said(session)[:5] == ["", "red", "blue", "", ""]
+        assert (model.confidence[1], model.unnamed) == (0.25, 1)
+
+
+def test_a_function_that_fails_leaves_nothing(session: Session) -> None:
+    def fails(row: dict[str, str]) -> str:
+        if row["node"] == "7":
+            raise RuntimeError("out of credit")
+        return "red"
+
+    with pytest.raises(RuntimeError, match="out of credit"):
+        session.suggest("rules", fails)
+    with pytest.raises(InputError, match="gave 'very' as its confidence about node '0': it must be a number from 0 to"):
+        session.suggest("rules", lambda row: ("red", "very"))
+    assert not session.suggestions and not session.events
+
+
+@pytest.mark.parametrize(
+    ("content", "wrong"),
+    [
+        ("node,label\n99,red\n", "99"),
+        ("row,answer\n0,red\n", "has the columns row, answer: suggestions need one that names the node"),
+        ("node,label,confidence\n0,red,high\n", "must hold numbers from 0 to 1"),
+        ("node,label,confidence\n0,red,1.5\n", "a confidence must be a number from 0 to 1, got 1.5"),
+    ],
+)
+def test_a_batch_file_that_does_not_fit_is_told_and_leaves_nothing(
+    session: Session, tmp_path: Path, content: str, wrong: str
+) -> None:
+    (tmp_path / "batch.csv").write_text(content)
+    with pytest.raises(InputError, match=wrong):
+        session.suggest("batch", tmp_path / "batch.csv")
+    assert not session.suggestions and not session.events
+
+
 def test_a_job_predicts_before_any_label_and_exports_who_stands_behind(session: Session, tmp_path: Path) -> None:
     assert session.predict().unknown
     session.suggest("assistant", TRUTH)
@@ -101,6 +151,13 @@ def test_of_two_events_of_one_model_the_later_answer_counts(session: Session) ->
     session.suggest("assistant", {0: "red", 1: "red"})
     session.suggest("assistant", {1: "blue"})
     assert said(session)[:3] == ["red", "blue", ""]
+
+
+def test_of_a_node_that_a_file_lists_twice_the_later_answer_counts(session: Session, tmp_path: Path) -> None:
+    rows = [f"{node},red" for node in range(60)] + ["0,blue", "1,violet"]
+    (tmp_path / "batch.csv").write_text("node,label\n" + "\n".join(rows) + "\n")
+    session.suggest("batch", tmp_path / "batch.csv")
+    assert said(session)[:3] == ["blue", "red", "red"] and session.suggestions[0].unnamed == 1
 
 
 def test_answers_that_name_no_class_are_counted_and_not_guessed(session: Session) -> None:

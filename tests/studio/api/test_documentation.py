@@ -23,6 +23,10 @@ PATHS = {
     "/api/v1/jobs/archive": {"post"},
     "/api/v1/jobs/restore": {"post"},
     "/api/v1/settings": {"get"},
+    "/api/v1/people": {"get", "post"},
+    "/api/v1/people/revoke": {"post"},
+    "/api/v1/people/report": {"get"},
+    "/api/v1/assign": {"post"},
     "/api/v1/disagreements": {"get"},
     "/api/v1/settle": {"post"},
     "/api/v1/redundancy": {"post"},
@@ -42,6 +46,7 @@ PATHS = {
     "/api/v1/classes/order": {"post"},
     "/api/v1/budget": {"post"},
     "/api/v1/table": {"get"},
+    "/api/v1/table/act": {"post"},
     "/api/v1/nodes": {"get"},
     "/api/v1/nodes/{node}": {"get"},
     "/api/v1/nodes/{node}/picture": {"get"},
@@ -52,6 +57,18 @@ PATHS = {
     "/api/v1/events": {"get"},
     "/api/v1/export/{form}": {"get"},
     "/api/v1/backup": {"get"},
+    "/api/v1/rows/remove": {"post"},
+    "/api/v1/rows/preview": {"post"},
+    "/api/v1/rows": {"post"},
+    "/api/v1/rows/change": {"post"},
+    "/api/v1/rows/predict": {"post"},
+    "/api/v1/join/preview": {"post"},
+    "/api/v1/join": {"post"},
+    "/api/v1/session/backup": {"post"},
+    "/api/v1/suggestions/withdraw": {"post"},
+    "/api/v1/suggestions/preview": {"post"},
+    "/api/v1/suggestions/bring": {"post"},
+    "/api/v1/known": {"get", "post"},
 }
 
 
@@ -73,7 +90,7 @@ def test_every_route_is_described(described: dict[str, Any]) -> None:
 
 def test_every_route_tells_who_may_use_it(client: Client, described: dict[str, Any]) -> None:
     told = {path: operation["x-permitted"] for path, each in described["paths"].items() for operation in each.values()}
-    assert told["/api/v1/tell"] == ["annotator", "owner"] and told["/api/v1/settle"] == ["owner"]
+    assert told["/api/v1/tell"] == ["annotator", "owner"] and told["/api/v1/settle"] == ["owner", "reviewer"]
     every = [operation["x-permitted"] for each in described["paths"].values() for operation in each.values()]
     owners = sum(roles == ["owner"] for roles in every)
     assert client.get("/api/docs").text.count("For the owner.") == owners >= 15

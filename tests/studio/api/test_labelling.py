@@ -15,7 +15,6 @@ from nodewise.studio.api.responses import (
     EventNumberResponse,
     EventsResponse,
     StatusResponse,
-    SuggestionsResponse,
     TellResponse,
     UndoResponse,
 )
@@ -173,7 +172,8 @@ def test_an_audit_is_asked_without_a_prediction(tmp_path: Path) -> None:
     with running(tmp_path, job(tmp_path, audit=10)) as client:
         client.say("/tell", labels=[{"node": node, "label": "ab"[node % 2]} for node in range(6)])
         queries = client.say("/ask", AskResponse, k=12)["queries"]
-        colours = client.look("/map/colours")
+        client.look("/map/colours")
+        colours = client.look("/map/colours", annotator="rita")  # she is asked nothing
         audit = [query for query in queries if query["audit"]]
         others = [query for query in queries if not query["audit"]]
         assert audit and others
@@ -185,14 +185,15 @@ def test_an_audit_is_asked_without_a_prediction(tmp_path: Path) -> None:
             centre = client.look(f"/nodes/{query['node']}/neighbourhood")["nodes"][0]
             assert centre["predicted"] is None and centre["sure"] is None
         for query in others:
-            shown = client.look(f"/nodes/{query['node']}")["predicted"]
+            assert client.look(f"/nodes/{query['node']}")["predicted"] is None, "who gives no name may be asked"
+            shown = client.look(f"/nodes/{query['node']}", annotator="rita")["predicted"]
             assert {name for name, _ in shown} == {"a", "b"} and sum(share for _, share in shown) == pytest.approx(
                 1, abs=1e-4
             )
             assert colours["predicted"][query["node"]] in (0, 1)
         node = audit[0]["node"]
         client.say("/tell", labels=[{"node": node, "label": "a"}])
-        card = client.look(f"/nodes/{node}")
+        card = client.look(f"/nodes/{node}", annotator="rita")
         assert card["from"] == "audit" and card["predicted"] is not None
         assert client.look("/status")["audit"]["labelled"] >= 1
 
@@ -383,13 +384,3 @@ def test_a_file_that_another_process_holds_is_waited_for_and_then_refused_as_bus
         other.execute("ROLLBACK")
         other.close()
         assert client.say("/tell", labels=[{"node": 1, "label": "a"}])["events"] == [1]
-
-
-def test_a_model_s_answers_come_by_http_and_are_reported(client: Client) -> None:
-    labels = [{"node": node, "label": "a" if node < 30 else "b"} for node in range(60)]
-    client.say("/suggestions", EventNumberResponse, name="assistant", labels=labels, confidence=0.5)
-    assert client.look("/nodes/3")["suggested"] == [{"by": "assistant", "label": "a", "confidence": 0.5}]
-    client.say("/tell", annotator="ada", labels=[{"node": 3, "label": "b"}])
-    found = client.look("/suggestions", SuggestionsResponse)
-    assert found["models"][0]["name"] == "assistant" and found["models"][0]["by_labels"]["mean"] == 0
-    assert all(one["says"] != one["predicted"] for one in found["differing"])

@@ -13,6 +13,7 @@ import pytest
 
 from nodewise.graph import Graph
 from nodewise.session import Session
+from nodewise.studio.api.desk_responses import TableResponse
 from nodewise.studio.api.responses import (
     CardResponse,
     ColoursResponse,
@@ -21,7 +22,6 @@ from nodewise.studio.api.responses import (
     NeighbourhoodResponse,
     ReportResponse,
     SearchResponse,
-    TableResponse,
 )
 from nodewise.studio.work.worker import Priority
 from tests.small_graphs import block_graph

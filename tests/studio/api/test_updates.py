@@ -51,6 +51,7 @@ def test_what_another_process_writes_is_heard_of(client: Client, tmp_path: Path)
     assert client.look("/status")["annotators"] == {"the command line": 1}
 
 
+@pytest.mark.slow
 def test_predictions_follow_by_themselves_while_a_page_is_open(client: Client) -> None:
     with listen(client) as socket:
         client.say("/tell", labels=[{"node": node, "label": "ab"[node % 2]} for node in range(6)])

@@ -197,6 +197,7 @@ def test_malformed_frames_leave_no_traceback(tmp_path: Path) -> None:
     assert "Traceback" not in server.end()
 
 
+@pytest.mark.slow
 def test_wrong_tokens_are_few_a_minute_and_a_page_that_is_open_goes_on(tmp_path: Path) -> None:
     token = "a-token-of-some-length"
     with running(tmp_path, job(tmp_path), token=token) as client:
@@ -218,6 +219,7 @@ def test_wrong_tokens_are_few_a_minute_and_a_page_that_is_open_goes_on(tmp_path:
         assert client.look("/status")["told"] == 0
 
 
+@pytest.mark.slow
 def test_guesses_by_cookie_are_counted_and_a_page_that_is_open_goes_on(tmp_path: Path) -> None:
     token = "a-token-of-some-length"
     with running(tmp_path, job(tmp_path), token=token) as client:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import httpx
 import pytest
@@ -14,8 +14,9 @@ from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
 from nodewise.ground.errors import InputError
-from nodewise.studio.guard.origins import GuardRules
-from nodewise.studio.guard.roles import Permissions, permit, permitted_roles
+from nodewise.studio.guard.origins import UPLOADS, GuardRules
+from nodewise.studio.guard.people import People
+from nodewise.studio.guard.roles import Permissions, Role, permit, permitted_roles
 from tests.studio.guarding import ask
 from tests.studio.jobs import job
 from tests.studio.serving import API, Client, running
@@ -25,15 +26,22 @@ pytestmark = pytest.mark.slow
 OWNER, ANNOTATOR = "the-owners-token", "the-annotators-token"
 RULES = GuardRules.for_address("127.0.0.1", 8080, token=OWNER, annotator_token=ANNOTATOR)
 HOST = ("host", "127.0.0.1:8080")
-ANNOTATORS_MAY = {
+EVERYBODY_MAY = {
     *(f"GET /{path}" for path in ("", "new", "s/{name}", "page", "api/docs", "api/openapi.json")),
     *(f"GET {API}/{path}" for path in ("studio", "jobs", "status", "settings", "table", "disagreements", "report")),
     *(f"GET {API}/{path}" for path in ("map", "map/colours", "events", "updates", "nodes", "nodes/{node}")),
     *(f"GET {API}/nodes/{{node}}/{path}" for path in ("picture", "neighbourhood")),
-    *(f"POST {API}/{path}" for path in ("ask", "tell", "bulk", "skip", "undo", "notes", "release", "cancel")),
-    f"POST {API}/session/open",
+    *(f"POST {API}/{path}" for path in ("cancel", "session/open")),
 }
-"""All that is theirs: a new route is added here only by somebody who means it."""
+"""All that an onlooker may; nothing of it changes a session. A route is added here only by somebody who means it."""
+MAY = {
+    "onlooker": EVERYBODY_MAY,
+    "annotator": EVERYBODY_MAY
+    | {f"POST {API}/{path}" for path in ("ask", "tell", "bulk", "skip", "undo", "notes", "release", "table/act")},
+    "reviewer": EVERYBODY_MAY
+    | {f"POST {API}/{path}" for path in ("settle", "undo", "notes", "table/act")}
+    | {f"GET {API}/{path}" for path in ("suggestions", "export/{form}", "people/report")},
+}
 
 
 def all_routes(routes: Iterable[Any]) -> Iterator[Any]:
@@ -66,20 +74,25 @@ def test_every_route_says_who_may_and_that_is_what_happens(client: Client) -> No
     routes = list(all_routes(client.app.routes))
     assert [route.path for route in routes if permitted_roles(route) is None] == []
     declared = {call: permitted_roles(route) or frozenset() for route in routes for call in calls(route)}
-    assert {call for call, roles in declared.items() if "annotator" in roles} == ANNOTATORS_MAY
+    for role, calls_of in MAY.items():
+        assert {call for call, roles in declared.items() if role in roles} == calls_of, role
     assert {call for call, roles in declared.items() if "owner" in roles} == set(declared)
     assert len(declared) >= 45
+    people = People(client.studio.settings.folder)
+    tokens = {f"{role}'s own": people.add(f"an {role}", role) for role in get_args(Role)}
+    tokens |= {"owner": OWNER, "annotator": ANNOTATOR, "nobody": ""}
     for call, roles in declared.items():
         method, path = call.split(" ")
         path = path.format(name="job", node=5, form="csv") + ("/icon.svg" if path == "/page" else "")
-        for role, token in (("owner", OWNER), ("annotator", ANNOTATOR), ("nobody", "")):
+        for whose, token in tokens.items():
+            role = whose.removesuffix("'s own")
             status, said = attempt(client, token, method, path)
             if role == "nobody":
                 assert status == 401, call
             elif role in roles:
-                assert status not in (401, 405, 500) and "owner's token" not in said, (call, role, status, said)
+                assert status not in (401, 405, 500) and "owner's token" not in said, (call, whose, status, said)
             else:
-                assert status == 403 and "owner's token" in said, (call, role, status, said)
+                assert status == 403 and "owner's token" in said, (call, whose, status, said)
 
 
 def attempt(client: Client, token: str, method: str, path: str) -> tuple[int, str]:
@@ -91,7 +104,7 @@ def attempt(client: Client, token: str, method: str, path: str) -> tuple[int, st
                 return 101, ""
         except InvalidStatus as refused:
             return refused.response.status_code, refused.response.body.decode()
-    form = path in (f"{API}/session", f"{API}/preview")
+    form = path in UPLOADS
     body: dict[str, Any] = {"files": {"nodes": ("t.csv", b"text")}} if form else {"json": {}}
     client.cookies.clear()
     answer = client.request(method, path, headers=key, **({} if method == "GET" else body))

@@ -59,6 +59,7 @@ def own_neighbours(found: GraphMap, group: npt.NDArray[np.int64], count: int = 1
     return float((here[near] == here[:, None]).mean())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("nodes", "limit"), [(400, 4000), (3000, 400), (30_000, 600)])
 def test_communities_lie_together_also_where_a_sample_is_shown(nodes: int, limit: int) -> None:
     graph = communities(nodes, 8)

@@ -139,7 +139,7 @@ def test_the_keyboard_alone_is_enough(browser: Browser, server: Server, tmp_path
         page = seen.page
         page.on("filechooser", lambda chooser: chooser.set_files(table))
         page.wait_for_url("**/new")
-        page.locator(".drop").wait_for()
+        page.locator(".drop[for=nodes-file]").wait_for()
         tab_to(page, "nodes-file")
         page.keyboard.press("Enter")
         page.locator("#create").wait_for()
@@ -200,6 +200,7 @@ def test_looking_around_and_changing_a_label(browser: Browser, server: Server, j
         assert server.get("/status")["balance"] == {"thing": 1, "plant": 0}
 
 
+@pytest.mark.long
 def test_a_label_that_did_not_get_through_is_kept_and_sent_again(browser: Browser, tmp_path: Path) -> None:
     job = make_job(tmp_path)
     with studio(job.parent, job.name) as server, visit(browser, server.address, allowed=["ERR_", "WebSocket"]) as seen:
@@ -220,6 +221,7 @@ def test_a_label_that_did_not_get_through_is_kept_and_sent_again(browser: Browse
         assert server.get("/status")["balance"] == {"thing": 1, "plant": 1}
 
 
+@pytest.mark.long
 def test_a_label_goes_to_its_own_session_whatever_the_studio_was_started_with_meanwhile(
     browser: Browser, tmp_path: Path
 ) -> None:
@@ -247,6 +249,7 @@ def test_a_label_goes_to_its_own_session_whatever_the_studio_was_started_with_me
         )
 
 
+@pytest.mark.long
 def test_the_end_of_the_budget_says_what_can_be_done(browser: Browser, server: Server) -> None:
     make_job(server.folder, budget=4)
     with visit(browser, f"{server.address}/s/job", allowed=["409"]) as seen:
@@ -285,7 +288,7 @@ def test_a_node_that_somebody_else_has_labelled_is_not_lost_from_sight(
         server.post("/tell", annotator="ada", labels=[{"node": node, "label": "plant"}])
         seen.page.locator("#insight .notice", has_text="ada says plant").wait_for()
         assert seen.title() == asked, "the node does not change under one's eyes"
-        seen.page.get_by_role("button", name="Next node").click()
+        seen.page.get_by_role("button", name="Next row").click()
         seen.ready()
         seen.page.locator("#insight .notice").wait_for(state="detached")
         assert seen.title() != asked

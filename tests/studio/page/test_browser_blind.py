@@ -27,7 +27,7 @@ def predictions_in_sight(seen: Visit) -> dict[str, int]:
     found["neighbourhood"] = page.locator(".neighbours li", has_text=re.compile("predicted (thing|plant)")).count()
     found["legend of the neighbourhood"] = page.locator(".neighbourhood .legend-classes", has_text="predicted").count()
     page.get_by_role("tab", name="Map of the graph").click()
-    page.locator(".map .note", has_text="60 nodes").wait_for()
+    page.locator(".map .note", has_text="60 rows").wait_for()
     found["legend of the map"] = page.locator(".map .legend-classes", has_text="predicted").count()
     page.keyboard.press("l")
     page.locator(".table-row[data-node]").first.wait_for()
@@ -58,6 +58,7 @@ def predictions_sent(server: Server, node: int, annotator: str) -> dict[str, int
     }
 
 
+@pytest.mark.long
 def test_a_question_of_the_audit_shows_no_prediction_anywhere(browser: Browser, server: Server) -> None:
     make(server, "job", notes(), classes="thing, plant", audit=3)
     with visit(browser, f"{server.address}/s/job") as seen:

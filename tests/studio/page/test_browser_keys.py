@@ -145,3 +145,36 @@ def test_what_a_dialog_could_not_save_is_said_in_it(browser: Browser, server: Se
         page.keyboard.press("Escape")
         page.locator("dialog").wait_for(state="detached")
         assert server.get("/status?session=job")["classes"] == ["thing", "plant"]
+
+
+def test_the_likeliest_class_comes_first_where_one_wants_it_and_never_in_an_audit(
+    browser: Browser, server: Server
+) -> None:
+    make(server, "job", notes(), classes="thing, plant", audit=4, budget=20)
+    for node in range(8):
+        label = "plant" if node % 2 else "thing"
+        server.post("/tell", session="job", annotator="bob", labels=[{"node": node, "label": label}])
+    with visit(browser, f"{server.address}/s/job", annotator="ada") as seen:
+        page = seen.page
+        seen.ready()
+        page.keyboard.press("c")
+        box = page.get_by_label("Show the likeliest class first")
+        assert not box.is_checked(), "unless one chooses otherwise the order is fixed"
+        box.check()
+        page.keyboard.press("Escape")
+        orders = set()
+        for _ in range(8):
+            seen.ready()
+            node = server.post("/ask", session="job", annotator="ada")["queries"][0]
+            order = page.locator(".classes button.class").evaluate_all("all => all.map((one) => one.dataset.label)")
+            likely = [name for name, _ in node["card"]["predicted"] or []]
+            assert order == (["thing", "plant"] if node["audit"] else likely)
+            orders.add((node["audit"], tuple(order)))
+            with page.expect_response(re.compile("/ask$")):
+                page.keyboard.press("s")
+        assert {audit for audit, _ in orders} == {True, False}
+        page.reload()
+        seen.ready()
+        page.keyboard.press("c")
+        page.get_by_label("Show the likeliest class first").wait_for()
+        assert page.get_by_label("Show the likeliest class first").is_checked(), "the browser keeps it"

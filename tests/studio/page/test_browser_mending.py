@@ -28,6 +28,7 @@ def long_texts(count: int = 40) -> list[dict[str, str]]:
     ]
 
 
+@pytest.mark.long
 def test_keys_and_colours_stay_with_their_class_while_somebody_works(browser: Browser, server: Server) -> None:
     make(server, "job", notes(), classes="alpha, beta, gamma")
     with visit(browser, f"{server.address}/s/job") as seen:
@@ -178,6 +179,7 @@ def test_pictures_of_neighbours_are_shown(browser: Browser, server: Server) -> N
         seen.page.locator("#card", has_text="Looking around").wait_for()
 
 
+@pytest.mark.long
 def test_a_labelled_table_is_told_so_and_can_be_an_answer_key(browser: Browser, server: Server, tmp_path: Path) -> None:
     table = write_csv(tmp_path / "notes.csv", [{"text": row["text"], "label": row["kind"]} for row in notes()])
     with visit(browser, f"{server.address}/new") as seen:
@@ -193,6 +195,7 @@ def test_a_labelled_table_is_told_so_and_can_be_an_answer_key(browser: Browser, 
         assert server.get("/status?session=notes")["given"] == 0
 
 
+@pytest.mark.long
 def test_the_accuracy_waits_for_ten_answers_of_the_audit_and_says_as_of_when(browser: Browser, server: Server) -> None:
     make(server, "job", notes(), classes="thing, plant", audit=12)
     with visit(browser, f"{server.address}/s/job") as seen:

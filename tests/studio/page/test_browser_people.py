@@ -35,7 +35,7 @@ def test_the_owner_settles_a_disagreement_and_sees_kappa_for_each_class(browser:
         assert set(rows) == {"all", "thing", "plant"} or len(rows) == 3
         assert rows["all"] == ["0.33", "0.40"], "Fleiss' by hand 1 - 2/3 over 3 nodes, Cohen's (2/3 - 4/9) / (1 - 4/9)"
         page.get_by_role("button", name="Settle them").click()
-        item = page.locator(".settle-list > li[data-node='3']")
+        item = page.locator(".reading-votes[data-node='3']")
         assert "ada" in item.inner_text() and "bob" in item.inner_text()
         item.get_by_role("button", name=re.compile("as plant")).click()
         page.get_by_text("settled as plant by eve").wait_for()
@@ -110,7 +110,7 @@ def test_annotators_see_what_they_may_do_and_nothing_else(browser: Browser, tmp_
             page.keyboard.press("n")
             assert not page.locator("#class-name").is_visible()
             page.keyboard.press("c")
-            page.get_by_role("dialog", name="Settings").get_by_text("Each node is labelled by 1").wait_for()
+            page.get_by_role("dialog", name="Settings").get_by_text("Each row is labelled by 1").wait_for()
             page.keyboard.press("Escape")
             page.goto(f"{server.address}/new")
             page.get_by_text("Sessions are made by the owner").wait_for()
@@ -180,7 +180,7 @@ def test_a_lasso_chooses_nodes_that_are_labelled_in_one_go_and_undone_as_one(bro
         page = seen.page
         seen.label("1")
         page.keyboard.press("o")
-        page.locator(".map .note", has_text="60 nodes").wait_for()
+        page.locator(".map .note", has_text="60 rows").wait_for()
         box = page.locator(".map canvas").bounding_box()
         assert box is not None
         page.mouse.move(box["x"] + 2, box["y"] + 2)
@@ -190,8 +190,8 @@ def test_a_lasso_chooses_nodes_that_are_labelled_in_one_go_and_undone_as_one(bro
                 box["x"] + 2 + right * (box["width"] - 4), box["y"] + 2 + down * (box["height"] - 4), steps=4
             )
         page.mouse.up()
-        page.locator(".chosen-nodes", has_text="59 nodes chosen, 1 labelled already and left alone").wait_for()
-        page.get_by_label("Class for the chosen nodes").select_option("plant")
+        page.locator(".chosen-nodes", has_text="59 rows chosen, 1 labelled already and left alone").wait_for()
+        page.get_by_label("Class for the chosen rows").select_option("plant")
         with page.expect_response(re.compile("/bulk$")) as sent:
             page.get_by_role("button", name="Label them").click()
         assert sent.value.ok and server.get("/status?session=job")["bulk"] == 59
@@ -204,4 +204,4 @@ def test_a_lasso_chooses_nodes_that_are_labelled_in_one_go_and_undone_as_one(bro
         page.keyboard.press("o")  # by keys alone: the node in the middle
         page.keyboard.press("ArrowLeft")
         page.keyboard.press(" ")
-        page.locator(".chosen-nodes", has_text=re.compile("1 node chosen|labelled already")).wait_for()
+        page.locator(".chosen-nodes", has_text=re.compile("1 row chosen|labelled already")).wait_for()

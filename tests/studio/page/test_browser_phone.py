@@ -91,6 +91,7 @@ def test_many_classes_say_that_there_are_more_and_long_names_wrap(browser: Brows
         assert name.evaluate("element => element.scrollHeight <= element.clientHeight + 1"), "nothing of it is cut"
 
 
+@pytest.mark.long
 def test_back_stays_in_the_studio_and_a_row_has_an_address(browser: Browser, server: Server) -> None:
     make(server, "job", texts(), classes="thing, plant")
     with visit(browser, f"{server.address}/s/job") as seen:
@@ -115,6 +116,7 @@ def test_back_stays_in_the_studio_and_a_row_has_an_address(browser: Browser, ser
         seen.page.locator("#card .facts", has_text="Row 22").wait_for()
 
 
+@pytest.mark.long
 def test_numbers_and_words_are_true(browser: Browser, server: Server) -> None:
     rows = [{**row, "kind": row["kind"] if number < 4 else ""} for number, row in enumerate(texts_with_kind())]
     make(server, "job", rows, classes="thing, plant, null", label="kind", audit=3, budget=5)

@@ -107,6 +107,7 @@ def test_an_annotator_a_class_and_a_file_may_be_called_anything(
         assert server.get("/status")["annotators"] == {EVIL: 1}
 
 
+@pytest.mark.long
 def test_a_hub_of_ten_thousand_neighbours_does_not_freeze_the_page(browser: Browser, server: Server) -> None:
     hub = 10_000
     ends = np.array([[0] * hub, list(range(1, hub + 1))])
@@ -122,7 +123,7 @@ def test_a_hub_of_ten_thousand_neighbours_does_not_freeze_the_page(browser: Brow
         page.get_by_role("dialog", name="Keys").wait_for()
         page.keyboard.press("Escape")
         page.get_by_role("tab", name="Map of the graph").click()
-        page.locator(".map .note", has_text="10,001 nodes").wait_for()
+        page.locator(".map .note", has_text="10,001 rows").wait_for()
         seen.label("1")
         assert server.get("/status")["told"] == 1
 

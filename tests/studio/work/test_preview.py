@@ -73,6 +73,7 @@ def test_all_rows_are_counted_and_examples_are_short_and_different(tmp_path: Pat
             "name": "b",
             "kind": "other",
             "examples": [],
+            "separator": None,
             "filled": 0.0,
         }
     )

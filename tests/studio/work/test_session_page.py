@@ -12,8 +12,10 @@ from nodewise.session import Session
 from nodewise.studio.layout.overview import GraphMap
 from nodewise.studio.work.node_table import TableQuery
 from nodewise.studio.work.pictures import Pictures
+from nodewise.studio.work.row_facts import RowFilter
 from nodewise.studio.work.session_page import SessionPage
-from tests.session.jobs import small_job
+from tests.session.jobs import small_job, unlabelled
+from tests.small_graphs import block_graph
 from tests.studio.jobs import named_graph
 
 TEXTS = [f"a text of number {node}" for node in range(60)]
@@ -118,13 +120,15 @@ def test_who_is_asked_to_judge_blindly_sees_no_prediction_of_any_node(session: S
             sum(each["predicted"] is not None or each["sure"] is not None for each in near),
             sum(number >= 0 for number in page.colours(map_of(list(range(60))), who)["predicted"]),
             sum(row["predicted"] is not None for row in page.table.rows(TableQuery(limit=60), who)["rows"]),
-            page.table.rows(TableQuery(label="a"), who)["total"] - 2,
+            page.table.rows(TableQuery(RowFilter(label="a")), who)["total"] - 2,
         ]
 
     assert min(predictions("bob")) > 0, "nothing is asked of him yet"
     assert session.ask(1, "bob")[0].node == 30
     assert predictions("bob") == [0] * 5
-    assert min(predictions("ada")) > 0 and min(predictions(None)) > 0
+    assert min(predictions("ada")) > 0
+    for unnamed in (None, ""):
+        assert predictions(unnamed) == [0] * 5, "it may be he who looks"
     session.tell(30, "b", "bob")
     assert min(predictions("bob")) > 0, "he has answered"
 
@@ -149,7 +153,8 @@ def test_the_table_filters_searches_and_sorts(session: Session) -> None:
     table = page_of(session).table
 
     def nodes(**query: object) -> list[int]:
-        return [row["node"] for row in table.rows(TableQuery(**query))["rows"]]  # type: ignore[arg-type]
+        wanted = RowFilter((query.pop("filter", "all"),), text=query.pop("text", ""))  # type: ignore[arg-type]
+        return [row["node"] for row in table.rows(TableQuery(wanted, **query))["rows"]]  # type: ignore[arg-type]
 
     assert nodes(filter="labelled") == [20, 21, 22, 23] and 20 not in nodes(filter="unlabelled")
     assert nodes(filter="disagreement") == [23] and nodes(filter="skipped") == [24]
@@ -158,7 +163,7 @@ def test_the_table_filters_searches_and_sorts(session: Session) -> None:
     assert nodes(text="of number 4") == [4, *range(40, 50)] and nodes(text="Paper 59") == [59]
     window = table.rows(TableQuery(offset=10, limit=5))
     assert window["total"] == 60 and [row["node"] for row in window["rows"]] == [10, 11, 12, 13, 14]
-    first = table.rows(TableQuery(filter="labelled", limit=1))["rows"][0]
+    first = table.rows(TableQuery(RowFilter(("labelled",)), limit=1))["rows"][0]
     assert first["by"] == "bob" and first["title"] == "Title 20" and not first["bulk"]
 
 
@@ -191,3 +196,38 @@ def test_a_card_says_what_models_say_but_not_where_a_prediction_is_kept_back(ses
     assert page.events(5, None, False)[0]["kind"] == "suggest"
     audited = session.moment().contents.audit[0]
     assert page.card(audited)["hidden"] and not page.card(audited)["suggested"]
+
+
+def test_the_table_lists_likely_mistakes_by_trust_and_where_models_differ(tmp_path: Path) -> None:
+    graph = block_graph(60, classes=2, signal=4)
+    assert graph.y is not None
+    with small_job(tmp_path / "job.nodewise", graph=unlabelled(graph), budget=50, audit=4) as session:
+        audit = session.moment().contents.audit
+        told = [node for node in range(40) if node not in audit]
+        said = {node: "ab"[int(graph.y[node])] for node in range(60)}
+        wrong = told[:2]
+        session.tell(told, [{"a": "b", "b": "a"}[said[node]] if node in wrong else said[node] for node in told])
+        table = page_of(session).table
+        rows = table.rows(TableQuery(RowFilter(("mistake",)), sort="trust"))["rows"]
+        assert {row["node"] for row in rows[:2]} == set(wrong)
+        listed = [row["trust"] for row in rows if row["trust"] is not None]
+        assert listed == sorted(listed) and len(listed) >= 2
+        assert table.rows(TableQuery(RowFilter(("model",))))["total"] == 0
+        predicted = {
+            row["node"]: row["predicted"] for row in table.rows(TableQuery(RowFilter(("unlabelled",))))["rows"]
+        }
+        other = {node: {"a": "b", "b": "a"}[predicted[node]] for node in (50, 51)}
+        session.suggest("rules", {**other, 52: predicted[52], told[0]: "a", audit[0]: "a", audit[1]: "b"})
+        rows = table.rows(TableQuery(RowFilter(("model",))), "ada")["rows"]
+        assert [row["node"] for row in rows] == [50, 51]
+        assert rows[0]["suggested"] == [{"by": "rules", "label": other[50]}]
+        assert all(row["suggested"] == [] for row in table.rows(TableQuery(), "ada")["rows"] if row["node"] in audit)
+
+
+def test_predictions_follow_what_models_say_before_the_first_label(session: Session) -> None:
+    page = page_of(session)
+    assert page.card(7)["predicted"] is None
+    session.suggest("assistant", {node: "ab"[node % 2] for node in range(60)})
+    assert page.card(7)["predicted"] is not None
+    session.undo()
+    assert page.card(7)["predicted"] is None

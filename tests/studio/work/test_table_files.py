@@ -4,6 +4,7 @@ graphs.
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from nodewise.graph.tables.excel import write_excel
 from nodewise.graph.tables.table import read_table
 from nodewise.ground.errors import GraphError
 from nodewise.studio.work import table_files
-from nodewise.studio.work.table_files import normalise_table
+from nodewise.studio.work.table_files import guess_encoding, normalise_table
 from tests.studio.serving import API, Client, running
 
 ROWS = [
@@ -146,6 +147,7 @@ def test_one_row_is_refused_with_a_sentence(tmp_path: Path) -> None:
         )
 
 
+@pytest.mark.slow
 def test_graphs_are_taken_as_they_are(tmp_path: Path) -> None:
     from nodewise.graph import write_graph
     from tests.small_graphs import block_graph
@@ -253,3 +255,36 @@ def test_parquet_that_grows_without_end_is_refused(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(table_files, "CELLS", 2999)
     with pytest.raises(GraphError, match="3,000 cells of"):
         normalise_table(source, "bomb.parquet", tmp_path / "table.csv")
+
+
+def test_label_studios_tasks_are_a_table_of_what_they_show_with_the_label_that_was_chosen(tmp_path: Path) -> None:
+    choice = {"type": "choices", "from_name": "kind", "to_name": "text", "value": {"choices": ["plant"]}}
+    tasks = [
+        {"id": n, "data": {"text": f"fern {n}", "place": "river"}, "annotations": [{"result": [choice]}] if n else []}
+        for n in range(3)
+    ]
+    source = tmp_path / "tasks.json"
+    source.write_text(json.dumps(tasks))
+    written = normalise_table(source, "tasks.json", tmp_path / "out.csv")
+    rows = list(csv.reader(written.path.read_text(encoding="utf-8").splitlines()))
+    assert rows[0] == ["id", "text", "place", "label", "annotator"]
+    assert rows[1:] == [
+        ["0", "fern 0", "river", "", ""],
+        ["1", "fern 1", "river", "plant", ""],
+        ["2", "fern 2", "river", "plant", ""],
+    ]
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_utf_16_without_a_mark_is_recognised(tmp_path: Path, encoding: str) -> None:
+    source = tmp_path / "table.csv"
+    source.write_bytes("text,place\nhéllo,x\nwörld,y\n".encode(encoding))
+    assert guess_encoding(source) == encoding
+    assert "wörld,y" in normalise_table(source, "table.csv", tmp_path / "out.csv").path.read_text(encoding="utf-8")
+
+
+def test_a_quote_that_is_never_closed_is_told_by_the_line_on_which_it_opens(tmp_path: Path) -> None:
+    source = tmp_path / "table.csv"
+    source.write_text('text,place\nhello,x\n"unclosed,y\nmore,z\nagain,w\n')
+    with pytest.raises(GraphError, match=r"line 3 cannot be read as CSV .*goes on to line 5"):
+        normalise_table(source, "table.csv", tmp_path / "out.csv")

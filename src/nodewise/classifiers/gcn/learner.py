@@ -3,8 +3,8 @@
 Section 4.1 and the protocol: logits = Â relu(Â X W0) W1 with no bias, dropout on the input and the hidden layer, Adam
 with L2 added to the gradient, loss = mean cross-entropy over the labelled nodes, scaled by min(labelled, 10) / 10.
 
-Gradients are written out by hand and restricted to the rows that the loss reaches (see `Field`). How training ends,
-`train_to_the_end`, is the same on a GPU, whose learner is in `cuda`.
+Gradients are written out by hand and restricted to the rows that the loss reaches (see `ReachedRows`). How training
+ends, `train_to_the_end`, is the same on a GPU, whose learner is in `cuda`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from nodewise.graph.tensors import GraphTensors, Sparse, csr_product, csr_tensor
 from nodewise.ground.compute import derive_seed, numpy_generator
 from nodewise.ground.events import Progress, Reporter
 
-__all__ = ["CHECK_EVERY", "Field", "GcnLearner", "MatrixPair", "labelled_loss", "train_to_the_end"]
+__all__ = ["CHECK_EVERY", "GcnLearner", "MatrixPair", "ReachedRows", "labelled_loss", "train_to_the_end"]
 
 _DROPPED_AT_ONCE = (
     2**23
@@ -72,7 +72,7 @@ class GcnLearner(Learner):
             [self.w0, self.w1], lr=rates.learning_rate, weight_decay=rates.weight_decay, fused=True
         )
         self.epochs_done = self.labelled_count = 0
-        self._field = Field(self.graph, self.runs)
+        self._reached = ReachedRows(self.graph, self.runs)
         self._stale = True
         self._labels = torch.zeros(self.runs, 0, dtype=torch.int64)
         self._seen: torch.Tensor | None = None
@@ -116,7 +116,7 @@ class GcnLearner(Learner):
     def add(self, nodes: torch.Tensor, labels: torch.Tensor) -> None:
         """Give each run more labelled nodes: two tensors [run, k]."""
         for column in nodes.T:
-            self._field.add(column.numpy())
+            self._reached.add(column.numpy())
         self._labels = torch.cat([self._labels, labels], dim=1)
         self.labelled_count += labels.shape[1]
         self._stale = True
@@ -141,7 +141,7 @@ class GcnLearner(Learner):
 
     def training_loss(self) -> torch.Tensor:
         """The mean cross-entropy of the labelled nodes, dropout off: [run]."""
-        return labelled_loss(self.output(), torch.from_numpy(self._field.queried), self._labels)
+        return labelled_loss(self.output(), torch.from_numpy(self._reached.queried), self._labels)
 
     def gradients(self) -> tuple[torch.Tensor, torch.Tensor]:
         """The loss's gradients without the L2 term, with the dropout of the present epoch: shaped as w0 and w1."""
@@ -149,9 +149,9 @@ class GcnLearner(Learner):
             self._build()
         noise = numpy_generator(self.seed, "dropout", self.epochs_done)
         far = self._input.forward(self.w0, noise)  # [far, hidden]
-        near = csr_product(self._field.first.forward, far).relu_()  # [near, hidden]
+        near = csr_product(self._reached.first.forward, far).relu_()  # [near, hidden]
         near.mul_(self._keep(noise, near.shape))
-        read = csr_product(self._field.second.forward, near).view(
+        read = csr_product(self._reached.second.forward, near).view(
             self.runs, self.labelled_count, -1
         )  # [run, label, hidden]
         error = torch.softmax(torch.bmm(read, self.w1), -1)  # [run, label, class]
@@ -159,10 +159,10 @@ class GcnLearner(Learner):
         error.mul_(min(self.labelled_count, self.settings.warm_up) / self.settings.warm_up / self.labelled_count)
         w1_gradient = torch.bmm(read.transpose(1, 2), error)
         back = torch.bmm(error, self.w1.transpose(1, 2)).view(-1, self.settings.hidden)
-        back = csr_product(self._field.second.backward, back)
+        back = csr_product(self._reached.second.backward, back)
         # the hidden layer is positive exactly where it was active and kept
         back.mul_(near > 0).div_(1 - self.settings.dropout)
-        back = csr_product(self._field.first.backward, back)  # [far, hidden]
+        back = csr_product(self._reached.first.backward, back)  # [far, hidden]
         return self._input.backward(back).view_as(self.w0), w1_gradient
 
     def snapshot(self) -> _Snapshot:
@@ -173,7 +173,7 @@ class GcnLearner(Learner):
         ]
         counts = (self.seed, self.epochs_done, self.labelled_count)
         return _Snapshot(
-            self.w0.clone(), self.w1.clone(), adam, self._field.copy(), self._labels, counts, self._known, self._seen
+            self.w0.clone(), self.w1.clone(), adam, self._reached.copy(), self._labels, counts, self._known, self._seen
         )
 
     def restore(self, snapshot: _Snapshot) -> None:
@@ -184,7 +184,7 @@ class GcnLearner(Learner):
         for weight, kept, adam in zip((self.w0, self.w1), (snapshot.w0, snapshot.w1), snapshot.adam, strict=True):
             weight.copy_(kept)
             self._adam.state[weight] = {key: value.clone() for key, value in adam.items()}
-        self._field, self._labels, self._stale = snapshot.field.copy(), snapshot.labels, True
+        self._reached, self._labels, self._stale = snapshot.reached.copy(), snapshot.labels, True
         self.seed, self.epochs_done, self.labelled_count = snapshot.counts
         self._seen = snapshot.seen
 
@@ -238,9 +238,9 @@ class GcnLearner(Learner):
         return self.graph.norm.mm(scores.transpose(1, 2))
 
     def _build(self) -> None:
-        self._field.build()
+        self._reached.build()
         sparse = self.graph.sparse_x is not None and self.graph.offset is None
-        self._input = (_SparseInput if sparse else _DenseInput)(self.graph, self._field, self.runs, self._keep)
+        self._input = (_SparseInput if sparse else _DenseInput)(self.graph, self._reached, self.runs, self._keep)
         self._stale = False
 
     def _keep(self, noise: np.random.Generator, shape: tuple[int, ...]) -> torch.Tensor:
@@ -254,7 +254,7 @@ class _Snapshot(NamedTuple):
     w0: torch.Tensor
     w1: torch.Tensor
     adam: list[dict[str, torch.Tensor]]
-    field: Field
+    reached: ReachedRows
     labels: torch.Tensor
     counts: tuple[int, int, int]
     known: int
@@ -333,9 +333,9 @@ def labelled_loss(
 class _SparseInput:
     """X W0 over the far nodes, X sparse, with dropout on its entries."""
 
-    def __init__(self, graph: GraphTensors, field: Field, runs: int, keep) -> None:  # type: ignore[no-untyped-def]
+    def __init__(self, graph: GraphTensors, rows: ReachedRows, runs: int, keep) -> None:  # type: ignore[no-untyped-def]
         assert graph.sparse_x is not None
-        self._pair, order = field.input_entries(graph.sparse_x)
+        self._pair, order = rows.input_entries(graph.sparse_x)
         self._order, self._keep = torch.from_numpy(order), keep
 
     def forward(self, w0: torch.Tensor, noise: np.random.Generator) -> torch.Tensor:
@@ -358,12 +358,12 @@ class _SparseInput:
 class _DenseInput:
     """X W0 over the far nodes, X dense, each run's rows padded to the longest."""
 
-    def __init__(self, graph: GraphTensors, field: Field, runs: int, keep) -> None:  # type: ignore[no-untyped-def]
-        self._keep, longest = keep, int(field.far_count.max())
-        inside = np.arange(longest) < field.far_count[:, None]
+    def __init__(self, graph: GraphTensors, rows: ReachedRows, runs: int, keep) -> None:  # type: ignore[no-untyped-def]
+        self._keep, longest = keep, int(rows.far_count.max())
+        inside = np.arange(longest) < rows.far_count[:, None]
         self._slots = torch.from_numpy(np.flatnonzero(inside))  # [far], the padded row of each far node
         self._rows = torch.zeros(runs, longest, graph.num_features, dtype=graph.dtype)
-        self._rows.view(runs * longest, -1)[self._slots] = graph.input_rows(field.far_node)
+        self._rows.view(runs * longest, -1)[self._slots] = graph.input_rows(rows.far_node)
 
     def forward(self, w0: torch.Tensor, noise: np.random.Generator) -> torch.Tensor:
         self._dropped = self._keep(noise, tuple(self._rows.shape)).mul_(self._rows)
@@ -376,7 +376,7 @@ class _DenseInput:
         return torch.bmm(self._dropped.transpose(1, 2), padded.view(runs, longest, -1))
 
 
-class Field:
+class ReachedRows:
     """The part of the graph that the labelled nodes' loss reaches in each run, growing with every label, and the
     matrices restricted to it.
 
@@ -406,9 +406,9 @@ class Field:
         again, entry = self._entries(run, near)
         self._far[again, self._norm[1][entry]] = True
 
-    def copy(self) -> Field:
+    def copy(self) -> ReachedRows:
         """The same labels, so that either may take in more without the other; to be built anew."""
-        twin = Field(self._graph, self._runs)
+        twin = ReachedRows(self._graph, self._runs)
         twin._near, twin._far, twin.queried = self._near.copy(), self._far.copy(), self.queried
         return twin
 

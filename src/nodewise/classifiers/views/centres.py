@@ -7,6 +7,7 @@ import torch
 
 from nodewise.classifiers.views.products import Array, diffuse, scipy_matrix, symmetric_propagation
 from nodewise.graph.tensors import GraphTensors
+from nodewise.ground.shared_column import SharedColumn, class_log_softmax
 
 __all__ = ["believed", "own_centres"]
 
@@ -51,7 +52,9 @@ def own_centres(graph: GraphTensors, answers: Array) -> torch.Tensor:
     return centres.to(graph.device, graph.dtype)
 
 
-def believed(own: torch.Tensor, shares: torch.Tensor, targets: torch.Tensor, scale: float) -> torch.Tensor:
+def believed(
+    own: torch.Tensor, shares: torch.Tensor, targets: torch.Tensor, scale: float, shared: SharedColumn | None = None
+) -> torch.Tensor:
     """What speaks for each centre beside its members' loss, as logarithms: [centre, 1, 1, run].
 
     1/C and the shares have 0. A model's centre leads at first, and falls back by how far it is from predicting the
@@ -62,10 +65,11 @@ def believed(own: torch.Tensor, shares: torch.Tensor, targets: torch.Tensor, sca
         shares: those of the classes without each label: [run, class, label].
         targets: one-hot, zero where there is no label: [run, class, label].
         scale: what centres are multiplied by before the softmax.
+        shared: the column that stands for very many classes, where there is one.
     """
     there = targets.sum(1)
     count = there.sum(-1)  # [run]
-    better = ((torch.log_softmax(scale * own, -2) - shares.log()) * targets).sum(-2)  # [own, run, label]
+    better = ((class_log_softmax(scale * own, shared) - shares.log()) * targets).sum(-2)  # [own, run, label]
     mean = better.sum(-1, keepdim=True) / count.clamp_min(1)[:, None]
     lead = better.sum(-1) / (((better - mean).square() * there).sum(-1) + 1).sqrt()  # [own, run]
     first = MODEL_LEAD / (1 + (count / MODEL_LABELS).square())

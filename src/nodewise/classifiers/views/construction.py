@@ -1,15 +1,18 @@
-"""Views of a graph: matrices of node vectors that need no label, made once for each graph.
+"""Views of a graph: matrices of node vectors that need no label, made once for each graph; and where a row that was not
+in the graph stands in each.
 
 Features are scaled by row, reduced to their leading 256 directions, and only then diffused, which is the same since
 both are linear; sparse ones are never dense as a whole. Every view is centred (those of features), brought to rows of
 unit length and reduced to its leading columns, sorted by how much they carry. Reductions are eigenvectors of Gram
 matrices, exact, or Lanczos' to a tolerance beyond which nothing that is drawn matters (`reduction`).
+
+A row that was not in the graph is placed by one more step of each view's own recipe (see `places`).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,14 +23,20 @@ import torch
 from scipy.sparse.linalg import eigsh
 from threadpoolctl import threadpool_limits
 
-from nodewise.classifiers.views.kin import joined_to_nearest
+from nodewise.classifiers.views.kin import NEAREST, joined_to_nearest
 from nodewise.classifiers.views.large import diffuse_large, leading_eigenvectors, small_pieces
 from nodewise.classifiers.views.products import (
     LARGE,
     Array,
+    RowPropagation,
+    RowWalk,
     SparseProduct,
     centred,
     diffuse,
+    inverse_degrees,
+    leading_directions,
+    linear_map,
+    mean_row,
     narrow,
     scipy_matrix,
     symmetric_propagation,
@@ -40,24 +49,24 @@ from nodewise.classifiers.views.relational import (
     direction_views,
     relational_names,
     relational_views,
+    whole_adjacency,
+    whole_features,
 )
+from nodewise.graph.knn.rows import NodeSearch, reach_of
 from nodewise.graph.relations import Relations
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.compute import one_thread
 from nodewise.ground.events import Progress, Reporter, Silent
 
 __all__ = [
-    "DIFFUSED",
-    "KIN",
     "LEADING",
     "SAMPLED",
     "WIDTH",
     "GraphViews",
-    "edge_eigenvectors",
     "leading_columns",
     "make_views",
-    "role_columns",
-    "role_quantities",
+    "placed_rows",
+    "placing_arrays",
     "unit_features",
     "view_names",
 ]
@@ -84,8 +93,11 @@ _OF_EDGES, _OF_FEATURES = ("spectrum", "role"), ("own", "kin")
 _OF_BOTH = ("near", "far", "farther", "farthest", "walk", "two hops", "layers", "kin near")
 """The views of a graph's edges alone, of its features alone, and of both."""
 
-DIFFUSED = {"walk": (0.1, 10), "near": (0.1, 10), "far": (0.05, 20), "farther": (0.02, 40), "farthest": (0.005, 100)}
-KIN = (0.02, 40)
+_OF_WHOLE = ("near", "far", "farther", "farthest", "walk", "two hops", "layers")
+"""Of both, the views of one graph of all node types."""
+
+_DIFFUSED = {"walk": (0.1, 10), "near": (0.1, 10), "far": (0.05, 20), "farther": (0.02, 40), "farthest": (0.005, 100)}
+_KIN = (0.02, 40)
 """α and the number of steps of the views that are diffused along the edges, and among kin."""
 
 _CENTRED_BEFORE = ("farther", "farthest")
@@ -93,6 +105,9 @@ _CENTRED_BEFORE = ("farther", "farthest")
 
 From far away all nodes look alike but for their degree, if they have a common part.
 """
+
+
+_Search = Callable[[str], NodeSearch]
 
 
 @dataclass(frozen=True)
@@ -175,7 +190,13 @@ def leading_columns(classes: int) -> int:
 def view_names(features: bool, edges: bool, relations: Relations | None = None) -> tuple[str, ...]:
     """The views that a graph with or without features and edges has, in the order in which they stand side by side."""
     if relations is not None and not relations.one_type:
-        return relational_names(relations, features)
+        own = relational_names(relations, features)
+        if not relations.incidences:
+            return own
+        union = view_names(features, edges) if features or edges else ()
+        reached = features or any(kind.x is not None for kind in relations.types)
+        whole = ("spectrum", *(_OF_WHOLE if reached else ()))
+        return (*own, *(f"union: {name}" for name in union), *(f"whole: {name}" for name in whole))
     if relations is not None:
         return (*view_names(features, edges), *direction_names(relations, features))
     if not features and not edges:
@@ -203,8 +224,9 @@ def make_views(graph: GraphTensors, reporter: Reporter | None = None, leading: i
 
     Where edges have weights, A holds them, divided by their mean, and a degree is their sum.
     A graph without features has ``spectrum`` and ``role``; one without edges ``own`` and ``kin``. One whose edges have
-    a direction has those of `relational.direction_views` beside them, one of several node types those of
-    `relational.relational_views` in their place.
+    a direction has those of `relational.direction_views` beside them. One of several node types has those of
+    `relational.relational_views`; these views of its plain edges, called ``union: NAME``; and ``whole: NAME``, the
+    views of one plain graph of all types, as far as they look at the edges.
     """
     report = reporter or Silent()
     adjacency = scipy_matrix(graph.adjacency)
@@ -236,29 +258,59 @@ def _threads(nodes: int) -> Iterator[None]:
 
 def _all_views(graph: GraphTensors, adjacency: sp.csr_matrix, leading: int) -> Iterator[tuple[str, Array]]:
     """The views as they are made: what needs most memory first, when few are there yet."""
-    record = graph.relations
+    record, x = graph.relations, unit_features(graph) if graph.has_features else None
     if record is not None and not record.one_type:
-        yield from relational_views(
-            record, unit_features(graph) if graph.has_features else None, leading, unit_features
-        )
+        known: dict[str, Array] = {}
+        for name, view in relational_views(record, x, leading, unit_features):
+            known |= {name: view} if name in _OF_FEATURES else {}
+            yield name, view
+        if record.incidences:
+            yield from ((f"whole: {name}", view) for name, view in _whole_views(x, record, leading))
+            if x is not None or adjacency.nnz:
+                yield from ((f"union: {name}", view) for name, view in _plain_views(x, adjacency, leading, known))
         return
     if record is not None:
-        yield from direction_views(record, unit_features(graph) if graph.has_features else None, leading)
-    if graph.has_features:
-        x, near, width = unit_features(graph), None, max(WIDTH, leading)
-        own = narrow(centred(x.copy()), width)
+        yield from direction_views(record, x, leading)
+    yield from _plain_views(x, adjacency, leading, {})
+
+
+def _plain_views(
+    x: Array | None, adjacency: sp.csr_matrix, leading: int, known: Mapping[str, Array]
+) -> Iterator[tuple[str, Array]]:
+    """The views that a graph without relations has; of `_OF_FEATURES` those that are known are not made again.
+
+    Args:
+        x: what `unit_features` gives, None without features; it is changed in place.
+        adjacency: the edges.
+        leading: columns of a spectrum.
+        known: name of a view -> the view.
+    """
+    if x is not None:
+        near, width = None, max(WIDTH, leading)
+        own = known["own"] if "own" in known else narrow(centred(x.copy()), width)
         yield "own", own
         if adjacency.nnz:
             for name, view in _feature_views(x, adjacency, width):
                 near = view if name == "near" else near
                 yield name, view
-        yield from _kin_views(x, own, near, adjacency, width)
-        del x
+        yield from _kin_views(x, own, near, adjacency, width, known)
     if adjacency.nnz:
         yield "spectrum", _spectrum(adjacency, leading)
         yield "role", unit(_roles(adjacency))
-    elif not graph.has_features:
-        yield "nothing", np.ones((graph.num_nodes, 1))
+    elif x is None:
+        yield "nothing", np.ones((adjacency.shape[0], 1))
+
+
+def _whole_views(x: Array | None, record: Relations, leading: int) -> Iterator[tuple[str, Array]]:
+    """Views of one plain graph of all node types, the rows of the labelled one alone."""
+    adjacency, own = whole_adjacency(record)
+    whole = whole_features(record, x, unit_features)
+    if whole is not None:
+        width = max(WIDTH, leading)
+        whole = whole if whole.shape[1] <= REDUCED else np.ascontiguousarray(narrow(whole, REDUCED), np.float32)
+        for name, view in _feature_views(whole, adjacency, width):
+            yield name, narrow(centred(view[own].copy()), width)
+    yield "spectrum", unit(_spectrum(adjacency, leading)[own].copy())
 
 
 def unit_features(graph: GraphTensors) -> Array:
@@ -271,9 +323,38 @@ def unit_features(graph: GraphTensors) -> Array:
     return np.ascontiguousarray(reduced(graph), np.float32)
 
 
+def placing_arrays(x: Array | None, adjacency: sp.csr_matrix, columns: Mapping[str, Array]) -> dict[str, Array]:
+    """What rows that were not in the graph need to be placed in its views, as named arrays.
+
+    Args:
+        x: what `unit_features` gives, None without features; adjacency: the graph's.
+        columns: name of a view -> where the nodes stand in it.
+    """
+    arrays: dict[str, Array] = {"degree": np.asarray(adjacency.sum(1)).ravel().astype(np.float64)}
+    if adjacency.nnz:
+        arrays |= _edge_placing(adjacency, columns)
+    if x is not None:
+        arrays |= _feature_placing(x, adjacency, columns)
+    return arrays
+
+
+def placed_rows(
+    arrays: Mapping[str, Array], x: Array | None, joined: sp.csr_matrix, search: _Search
+) -> dict[str, Array]:
+    """Where rows that were not in the graph stand in each of its views, by name.
+
+    Args:
+        arrays: what `placing_arrays` gave. x: the rows as `unit_features` has the nodes, None without features.
+        joined: how strongly each row is joined to each node, [row, node].
+        search: gives what finds the nodes that are nearest in a view.
+    """
+    found = _placed_by_edges(arrays, joined) if "spectrum columns" in arrays else {}
+    return found if x is None else found | _placed_by_features(arrays, x, joined, search)
+
+
 def _feature_views(x: Array, adjacency: sp.csr_matrix, columns: int) -> Iterator[tuple[str, Array]]:
-    (count, width), apart = x.shape, _apart(adjacency)
-    mean = SparseProduct(sp.diags(_inverse(np.asarray(adjacency.sum(1)).ravel())) @ adjacency)
+    (count, width), alone = x.shape, _alone(adjacency)
+    mean = SparseProduct(sp.diags(inverse_degrees(np.asarray(adjacency.sum(1)).ravel())) @ adjacency)
     layers = np.empty((count, 3 * width), np.float32)
     layers[:, :width] = x
     layers[:, width : 2 * width] = one = mean(x)
@@ -287,42 +368,134 @@ def _feature_views(x: Array, adjacency: sp.csr_matrix, columns: int) -> Iterator
     del layers
     loops = (adjacency + sp.eye(count, format="csr")).astype(np.float32)
     walk = SparseProduct(sp.diags(1 / np.asarray(loops.sum(1)).ravel()) @ loops)
-    yield from _diffused(walk, x, _recipes("walk"), apart, columns)
+    yield from _diffused(walk, x, _recipes("walk"), alone, columns)
     del loops, walk
     symmetric = symmetric_propagation(adjacency)
-    yield from _diffused(symmetric, x, _recipes("near", "far"), apart, columns)
+    yield from _diffused(symmetric, x, _recipes("near", "far"), alone, columns)
     x -= x.mean(0, dtype=np.float64).astype(x.dtype)  # in place: nothing else is made of it
-    yield from _diffused(symmetric, x, _recipes(*_CENTRED_BEFORE), apart, columns)
+    yield from _diffused(symmetric, x, _recipes(*_CENTRED_BEFORE), alone, columns)
 
 
 def _kin_views(
-    x: Array, own: Array, near: Array | None, adjacency: sp.csr_matrix, columns: int
+    x: Array, own: Array, near: Array | None, adjacency: sp.csr_matrix, columns: int, known: Mapping[str, Array]
 ) -> Iterator[tuple[str, Array]]:
     """Features less their means, diffused over the nearest nodes in ``own``; over those in ``near`` and the edges.
 
     Both sets of edges have the same total weight.
     """
     x = narrow(x - x.mean(0, dtype=np.float64).astype(x.dtype), columns)
-    kin = {"kin": joined_to_nearest(own)}
+    kin = {} if "kin" in known else {"kin": joined_to_nearest(own)}
+    if "kin" in known:
+        yield "kin", known["kin"]
     if near is not None:
         nearest = joined_to_nearest(near)
         kin["kin near"] = (nearest + adjacency.astype(np.float32) * (nearest.sum() / adjacency.sum())).tocsr()
     for name, joined in kin.items():
-        for _, total in diffuse(symmetric_propagation(joined), x, {name: KIN}):
+        for _, total in diffuse(symmetric_propagation(joined), x, {name: _KIN}):
             yield name, narrow(centred(unit(total)), columns)
 
 
-def _inverse(degree: Array) -> Array:
-    """1 over the degree, and 1 for a node without edges, whatever is divided then being 0."""
-    inverse: Array = 1 / np.where(degree > 0, degree, np.ones_like(degree))
-    return inverse
+def _feature_placing(x: Array, adjacency: sp.csr_matrix, columns: Mapping[str, Array]) -> dict[str, Array]:
+    """What rows need to be placed in the views of the features, and of features and edges."""
+    arrays: dict[str, Array] = {"x mean": mean_row(x), "own mean": mean_row(x)}
+    arrays["own columns"] = linear_map(centred(x.copy()), columns["own"])
+    less = x - arrays["x mean"]
+    if adjacency.nnz:
+        arrays |= _placing_by_both(x, less, adjacency, columns)
+    narrowed = narrow(less.copy(), columns["own"].shape[1])
+    arrays["kin directions"] = linear_map(less, narrowed)
+    kin = {"kin": joined_to_nearest(columns["own"])}
+    if adjacency.nnz:
+        near = joined_to_nearest(columns["near"])
+        ratio = near.sum() / adjacency.sum()
+        arrays["kin near ratio"] = np.array([ratio], np.float64)
+        kin["kin near"] = (near + adjacency.astype(np.float32) * ratio).tocsr()
+        arrays["kin near reach"] = reach_of(columns["near"], near, NEAREST)
+    arrays["kin reach"] = reach_of(columns["own"], kin["kin"], NEAREST)
+    for name, joined in kin.items():
+        arrays[f"{name} degree"] = np.asarray(joined.sum(1)).ravel().astype(np.float64)
+        for _, total in diffuse(symmetric_propagation(joined), narrowed, {name: _KIN}):
+            arrays[f"{name} nodes"] = total.copy()
+            arrays |= _ending(name, unit(total), columns)
+    return arrays
+
+
+def _placing_by_both(x: Array, less: Array, adjacency: sp.csr_matrix, columns: Mapping[str, Array]) -> dict[str, Array]:
+    arrays: dict[str, Array] = {}
+    mean = SparseProduct(sp.diags(inverse_degrees(np.asarray(adjacency.sum(1)).ravel())) @ adjacency)
+    one = mean(x)
+    two = mean(one)
+    for name, rows in (("x", x), ("one", one)):
+        arrays[f"{name} directions"], arrays[f"{name} nodes"] = leading_directions(rows)
+    arrays |= {f"{name} mean": mean_row(rows) for name, rows in (("x", x), ("one", one), ("two", two))}
+    arrays["two hops columns"] = linear_map(centred(two.copy()), columns["two hops"])
+    layers = np.concatenate([centred(rows.copy()) for rows in (x, one, two)], 1)
+    arrays["layers mean"] = mean_row(layers)
+    arrays["layers columns"] = linear_map(centred(layers), columns["layers"])
+    loops = (adjacency + sp.eye(len(x), format="csr")).astype(np.float32)
+    walk = SparseProduct(sp.diags(1 / np.asarray(loops.sum(1)).ravel()) @ loops)
+    symmetric = symmetric_propagation(adjacency)
+    for step, start, wanted in (
+        (walk, x, ("walk",)),
+        (symmetric, x, ("near", "far")),
+        (symmetric, less, _CENTRED_BEFORE),
+    ):
+        for name, total in diffuse(step, start, _recipes(*wanted)):
+            directions, nodes = leading_directions(total)
+            arrays[f"{name} directions"], arrays[f"{name} nodes"] = directions, nodes
+            arrays |= _ending(name, unit(nodes.copy()) if wanted is _CENTRED_BEFORE else nodes.copy(), columns)
+    return arrays
+
+
+def _ending(name: str, rows: Array, columns: Mapping[str, Array]) -> dict[str, Array]:
+    """The centre of a view's rows, and what then brings them into the view's columns."""
+    return {f"{name} mean": mean_row(rows), f"{name} columns": linear_map(centred(rows.copy()), columns[name])}
+
+
+def _placed_by_features(a: Mapping[str, Array], x: Array, joined: sp.csr_matrix, search: _Search) -> dict[str, Array]:
+    """Rows in the views of the features, and of features and edges."""
+    found = {"own": unit(x - a["own mean"]) @ a["own columns"]}
+    less = x - a["x mean"]
+    if "near columns" in a:
+        symmetric = RowPropagation(joined, a["degree"])
+        for name, (alpha, _) in _DIFFUSED.items():
+            start = x if name not in _CENTRED_BEFORE else less
+            step = RowWalk(joined) if name == "walk" else symmetric
+            total = step(a[f"{name} nodes"], start @ a[f"{name} directions"], alpha)
+            found[name] = _finished(a, name, total)
+        own = np.asarray(joined.sum(1)).ravel()
+        average = sp.diags(inverse_degrees(own)) @ joined
+        one = (average @ a["x nodes"]) @ a["x directions"].T
+        two = (average @ a["one nodes"]) @ a["one directions"].T
+        found["two hops"] = unit(two - a["two mean"]) @ a["two hops columns"]
+        blocks = [unit(part - a[f"{name} mean"]) for name, part in (("x", x), ("one", one), ("two", two))]
+        side_by_side = np.concatenate(blocks, 1)
+        found["layers"] = unit(side_by_side - a["layers mean"]) @ a["layers columns"]
+    start = less @ a["kin directions"]
+    kin = search("own").joined(found["own"], NEAREST, a["kin reach"])
+    total = RowPropagation(kin, a["kin degree"])(a["kin nodes"], start, _KIN[0])
+    found["kin"] = _finished(a, "kin", total)
+    if "kin near columns" in a:
+        other = search("near").joined(found["near"], NEAREST, a["kin near reach"])
+        both = (other + joined * float(a["kin near ratio"][0])).tocsr()
+        total = RowPropagation(both, a["kin near degree"])(a["kin near nodes"], start, _KIN[0])
+        found["kin near"] = _finished(a, "kin near", total)
+    return found
+
+
+def _finished(a: Mapping[str, Array], name: str, total: Array) -> Array:
+    """A row's diffused features as columns of the view."""
+    if name in _CENTRED_BEFORE or name not in _DIFFUSED:
+        total = unit(total)
+    placed: Array = unit(total - a[f"{name} mean"]) @ a[f"{name} columns"]
+    return placed
 
 
 def _recipes(*names: str) -> dict[str, tuple[float, int]]:
-    return {name: DIFFUSED[name] for name in names}
+    return {name: _DIFFUSED[name] for name in names}
 
 
-def _apart(adjacency: sp.csr_matrix) -> Array:
+def _alone(adjacency: sp.csr_matrix) -> Array:
     """Nodes of a large graph that are diffused by themselves, int64 [node]."""
     if adjacency.shape[0] < LARGE:
         return np.zeros(0, np.int64)
@@ -330,7 +503,7 @@ def _apart(adjacency: sp.csr_matrix) -> Array:
 
 
 def _diffused(
-    matrix: SparseProduct, x: Array, wanted: dict[str, tuple[float, int]], apart: Array, columns: int
+    matrix: SparseProduct, x: Array, wanted: dict[str, tuple[float, int]], alone: Array, columns: int
 ) -> Iterator[tuple[str, Array]]:
     """Features diffused with several α in K steps each, all from one series of powers.
 
@@ -339,18 +512,18 @@ def _diffused(
     if len(x) < LARGE:
         sums = diffuse(matrix, x, wanted)
     else:
-        sums = diffuse_large(matrix, x, wanted, apart, dict(diffuse(matrix.part(apart), x[apart], wanted)))
+        sums = diffuse_large(matrix, x, wanted, alone, dict(diffuse(matrix.part(alone), x[alone], wanted)))
     for name, total in sums:
         yield name, narrow(centred(unit(total)) if name in _CENTRED_BEFORE else centred(total), columns)
 
 
 def _spectrum(adjacency: sp.csr_matrix, wanted: int) -> Array:
     """Eigenvectors of the edges times their eigenvalues, rows of unit length: [node, at most wanted]."""
-    values, vectors = edge_eigenvectors(adjacency, wanted)
+    values, vectors = _edge_eigenvectors(adjacency, wanted)
     return unit(vectors * values)
 
 
-def edge_eigenvectors(adjacency: sp.csr_matrix, wanted: int) -> tuple[Array, Array]:
+def _edge_eigenvectors(adjacency: sp.csr_matrix, wanted: int) -> tuple[Array, Array]:
     """The largest positive eigenvalues of (D + d̄)^-1/2 A (D + d̄)^-1/2 and their vectors: [node, at most wanted]."""
     degree = np.asarray(adjacency.sum(1)).ravel().astype(np.float64)
     root = (degree + degree.mean()) ** -0.5
@@ -368,21 +541,21 @@ def edge_eigenvectors(adjacency: sp.csr_matrix, wanted: int) -> tuple[Array, Arr
 
 def _roles(adjacency: sp.csr_matrix) -> Array:
     """cos(π j r) / j, j = 1 … 5, of the ranks r in [0, 1] of three quantities: [node, 15]; equal nodes share a rank."""
-    quantities = role_quantities(adjacency)
-    return role_columns(quantities, [np.sort(quantity.astype(np.float32)) for quantity in quantities])
+    quantities = _role_quantities(adjacency)
+    return _role_columns(quantities, [np.sort(quantity.astype(np.float32)) for quantity in quantities])
 
 
-def role_quantities(adjacency: sp.csr_matrix) -> list[Array]:
+def _role_quantities(adjacency: sp.csr_matrix) -> list[Array]:
     """The logarithm of each node's degree, its neighbours' mean, and the mean of theirs: [node] each."""
     adjacency = adjacency.astype(np.float64)
     degree = np.asarray(adjacency.sum(1)).ravel()
     own = np.log1p(degree)
-    share = sp.diags(_inverse(degree)) @ adjacency
+    share = sp.diags(inverse_degrees(degree)) @ adjacency
     one = share @ own
     return [own, one, share @ one]
 
 
-def role_columns(quantities: Sequence[Array], ordered: Sequence[Array]) -> Array:
+def _role_columns(quantities: Sequence[Array], ordered: Sequence[Array]) -> Array:
     """cos(π j r) / j of the ranks that quantities have among ordered ones: [row, 15]."""
     columns = []
     for quantity, among in zip(quantities, ordered, strict=True):
@@ -392,3 +565,31 @@ def role_columns(quantities: Sequence[Array], ordered: Sequence[Array]) -> Array
         rank = (np.searchsorted(among, quantity, "left") + np.searchsorted(among, quantity, "right")) / (2 * len(among))
         columns += [np.cos(math.pi * j * rank) / j for j in range(1, 6)]
     return np.stack(columns, 1)
+
+
+def _edge_placing(adjacency: sp.csr_matrix, columns: Mapping[str, Array]) -> dict[str, Array]:
+    """What rows need to be placed in the views of the edges alone."""
+    values, vectors = _edge_eigenvectors(adjacency, columns["spectrum"].shape[1])
+    scaled = vectors * values
+    quantities = _role_quantities(adjacency)
+    return {
+        "spectrum": vectors.astype(np.float32),
+        "spectrum columns": linear_map(unit(scaled.astype(np.float32)), columns["spectrum"]),
+        **{f"role {i}": quantity for i, quantity in enumerate(quantities)},
+    }
+
+
+def _placed_by_edges(a: Mapping[str, Array], joined: sp.csr_matrix) -> dict[str, Array]:
+    """Rows in the views of the edges alone."""
+    degree = a["degree"]
+    own, mean = np.asarray(joined.sum(1)).ravel(), degree.mean()
+    share = joined.tocoo()
+    weights = share.data / np.sqrt((own[share.row] + mean) * (degree[share.col] + share.data + mean))
+    along = sp.csr_matrix((weights, (share.row, share.col)), shape=joined.shape)
+    spectrum = unit((along @ a["spectrum"]).astype(np.float32)) @ a["spectrum columns"]
+    average = sp.diags(inverse_degrees(own)) @ joined
+    log = np.log1p(own)
+    one = average @ a["role 0"]
+    quantities = (log, one, average @ a["role 1"])
+    ordered = [np.sort(a[f"role {i}"].astype(np.float32)) for i in range(3)]
+    return {"spectrum": spectrum, "role": unit(_role_columns(quantities, ordered)).astype(np.float32)}

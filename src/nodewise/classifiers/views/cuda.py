@@ -9,17 +9,15 @@ import torch
 from nodewise.classifiers.views import kernels, posterior
 from nodewise.classifiers.views.construction import LEADING
 from nodewise.classifiers.views.posterior import FIRST_RIDGE, RIDGES, Fit, Posterior
+from nodewise.ground.shared_column import SharedColumn
 
 __all__ = ["CudaPosterior"]
 
 _PART = 16
 """Labels, or columns, that a program works on at once."""
 
-GATE_BY_KERNELS = False
-"""Whether `Fit.lead_over_shares` is computed by two kernels of its own, in place of some seventy small ones.
-
-They give the CPU's numbers in Triton's interpreter and compile for a GPU; until they have run on one, nobody uses them.
-"""
+_TRIED_AT_ONCE = 8192
+"""Numbers that a program holds for the temperatures which it tries at once."""
 
 
 class CudaPosterior(Posterior):
@@ -177,7 +175,8 @@ class CudaPosterior(Posterior):
         for node, label in zip(nodes.T, labels.T, strict=True):
             self.add(node, label)
 
-    def _solved(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    def _solved(self, shared: SharedColumn | None = None) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        assert shared is None  # the kernels have a column for each class
         diagonal = torch.where(self._diagonal > 0, self._diagonal, 1.0)[..., None]
         there = self.mask[..., None] > 0  # what an episode before has left is no label's
         of_targets, of_ones = (torch.where(there, table, 0) for table in (self._of_targets, self._of_ones[..., None]))
@@ -223,8 +222,7 @@ class CudaPosterior(Posterior):
             num_warps=4,
         )
         parts = (self._weights, self._chosen_ridge, self._stretch, self._coefficients, self._base)
-        lead = self.lead_over_shares if GATE_BY_KERNELS else lambda: self.members().lead_over_shares()
-        return Fit(*parts, self.members, lead)
+        return Fit(*parts, self.members, self.lead_over_shares)
 
     def lead_over_shares(self) -> torch.Tensor:
         """That of `members`, without what else they hold: [run]."""
@@ -242,12 +240,12 @@ class CudaPosterior(Posterior):
             *parts,
             self.runs,
             views,
-            len(RIDGES),
             self.room,
             self.classes,
             posterior._SHARPNESS,
             posterior._RAMP,
             posterior.loss_scale(self.classes),
+            STRENGTHS=len(RIDGES),
             CLASSES=classes,
             PART=_PART,
             num_warps=min(8, max(1, classes // 32)),
@@ -258,12 +256,13 @@ class CudaPosterior(Posterior):
             *parts,
             self._temperatures,
             self._lead,
-            views,
             self.room,
             self.classes,
             len(self._temperatures),
             posterior._USUAL_TEMPERATURE,
             posterior._TEMPERATURE_LABELS,
+            VIEWS=views,
+            AT_ONCE=max(1, min(8, _TRIED_AT_ONCE // (labels * classes))),
             LABELS=labels,
             CLASSES=classes,
             num_warps=4 if labels <= 64 else 8,

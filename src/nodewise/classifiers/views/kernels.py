@@ -297,12 +297,12 @@ def leave_out(
     predictions,
     runs,
     views,
-    strengths,
     room,
     classes,
     sharpness,
     ramp,
     loss_scale,
+    STRENGTHS: tl.constexpr,
     CLASSES: tl.constexpr,
     PART: tl.constexpr,
 ):
@@ -333,8 +333,8 @@ def leave_out(
         peak = tl.full([PART], -float("inf"), dtype=tl.float32)
         powers = tl.zeros([PART], dtype=tl.float32)
         weighted = tl.zeros([PART, CLASSES], dtype=tl.float32)
-        for strength in range(strengths):
-            member = (view * strengths + strength) * runs + run
+        for strength in tl.static_range(STRENGTHS):
+            member = (view * STRENGTHS + strength) * runs + run
             cell = member * room + place
             solved = tl.load(of_targets + cell[:, None] * classes + label[None, :], mask=valid, other=0.0)
             ones = tl.load(of_ones + cell, mask=there, other=0.0).to(tl.float32)[:, None]
@@ -345,7 +345,7 @@ def leave_out(
                     middle = tl.zeros([PART, CLASSES], dtype=tl.float32) + even
                 else:
                     middle = (total[None, :] - target + 1) / (many - 1 + classes)
-                index = centre * views * strengths * runs + member
+                index = centre * views * STRENGTHS * runs + member
                 wanted = tl.where(valid, target - middle, 0.0)
                 out = _left_out(wanted, middle, solved.to(tl.float32), ones, divided, valid)
                 predicted = middle - even + tl.load(scale + index) * out
@@ -371,12 +371,13 @@ def compare_with_shares(
     predictions,
     temperatures,
     lead,
-    views,
     room,
     classes,
     tried,
     usual,
     usual_labels,
+    VIEWS: tl.constexpr,
+    AT_ONCE: tl.constexpr,
     LABELS: tl.constexpr,
     CLASSES: tl.constexpr,
 ):
@@ -394,14 +395,14 @@ def compare_with_shares(
     peak = tl.full([LABELS], -float("inf"), dtype=tl.float32)
     powers = tl.zeros([LABELS], dtype=tl.float32)
     mixed = tl.zeros([LABELS, CLASSES], dtype=tl.float32)
-    for view in range(views):
-        cell = (run * views + view) * room + place
+    for view in tl.static_range(VIEWS):
+        cell = (run * VIEWS + view) * room + place
         exponent = tl.load(peaks + cell, mask=there, other=0.0)
         higher = tl.maximum(peak, exponent)
         kept, power = tl.exp(peak - higher), tl.exp(exponent - higher)
         powers = powers * kept + power * tl.load(sums + cell, mask=there, other=1.0)
-        some = tl.load(predictions + cell[:, None] * classes + label[None, :], mask=valid, other=0.0)
-        mixed = mixed * kept[:, None] + power[:, None] * some
+        told = tl.load(predictions + cell[:, None] * classes + label[None, :], mask=valid, other=0.0)
+        mixed = mixed * kept[:, None] + power[:, None] * told
         peak = higher
     mixed = tl.where(named[None, :], mixed / powers[:, None], -float("inf"))
     mixed -= tl.max(mixed, 1)[:, None]
@@ -410,14 +411,20 @@ def compare_with_shares(
     is_target = given[:, None] == label[None, :]
     own = tl.sum(tl.where(is_target, mixed, 0.0), 1)
     least = float("inf")
-    chance = tl.zeros([LABELS], dtype=tl.float32)  # the logarithm, at the best temperature so far
-    for number in range(tried):
-        temperature = tl.load(temperatures + number)
-        tempered = tl.where(there, temperature * own - tl.log(tl.sum(tl.exp(temperature * mixed), 1)), 0.0)
+    best = usual
+    some = tl.arange(0, AT_ONCE)
+    for begin in range(0, tried, AT_ONCE):
+        temperature = tl.load(temperatures + begin + some, mask=begin + some < tried, other=1.0)
+        spread = tl.log(tl.sum(tl.exp(temperature[:, None, None] * mixed[None, :, :]), 2))
+        tempered = tl.where(there[None, :], temperature[:, None] * own[None, :] - spread, 0.0)
         off = tl.log(temperature / usual)
-        missed = usual_labels * off * off / 2 - tl.sum(tempered, 0)
-        chance = tl.where(missed < least, tempered, chance)
-        least = tl.minimum(missed, least)
+        missed = usual_labels * off * off / 2 - tl.sum(tempered, 1)
+        missed = tl.where(begin + some < tried, missed, float("inf"))
+        lowest = tl.min(missed, 0)
+        first = tl.min(tl.where(missed == lowest, some, AT_ONCE), 0)
+        best = tl.where(lowest < least, tl.sum(tl.where(some == first, temperature, 0.0), 0), best)
+        least = tl.minimum(lowest, least)
+    chance = best * own - tl.log(tl.sum(tl.exp(best * mixed), 1))  # the logarithm
 
     many = tl.maximum(filled, 1).to(tl.float32)
     total = tl.sum(tl.where(is_target, 1.0, 0.0), 0)
@@ -425,5 +432,5 @@ def compare_with_shares(
     shares = tl.where(there, others, 1.0) / (many - 1 + classes)
     better = tl.where(there, chance - tl.log(shares), 0.0)
     mean = tl.sum(better, 0) / many
-    apart = tl.where(there, better - mean, 0.0)
-    tl.store(lead + run, mean * many / tl.sqrt(tl.sum(apart * apart, 0) + 1))
+    deviation = tl.where(there, better - mean, 0.0)
+    tl.store(lead + run, mean * many / tl.sqrt(tl.sum(deviation * deviation, 0) + 1))

@@ -10,6 +10,7 @@ steps the larger the graph, since eigenvalues lie closer to each other.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -50,7 +51,7 @@ def small_pieces(adjacency: sp.csr_matrix) -> Array:
 
 
 def diffuse_large(
-    matrix: Product, x: Array, wanted: dict[str, tuple[float, int]], apart: Array, known: dict[str, Array]
+    matrix: Product, x: Array, wanted: dict[str, tuple[float, int]], alone: Array, known: dict[str, Array]
 ) -> Iterator[tuple[str, Array]]:
     """The same as `construction.diffuse`, up to a rotation of the columns.
 
@@ -62,21 +63,21 @@ def diffuse_large(
         matrix: gives the product of P with columns.
         x: [node, column].
         wanted: α and the number of steps by name.
-        apart: nodes that nothing joins to the others.
-        known: what comes out for these, [node apart, column] by name.
+        alone: nodes that nothing joins to the others.
+        known: what comes out for these, [node alone, column] by name.
     """
     turned = np.eye(x.shape[1], dtype=np.float32)  # from the columns of x to those of the sums
     sums = {name: alpha * x for name, (alpha, _) in wanted.items()}
     power, last = x, max(steps for _, steps in wanted.values())
     for step in range(1, last + 1):
         power = matrix(power)
-        power[apart] = 0
+        power[alone] = 0
         for name, (alpha, steps) in wanted.items():
             if step <= steps:
                 share = (1 - alpha) ** step * (alpha if step < steps else 1)
                 torch.from_numpy(sums[name])[:, : power.shape[1]].add_(torch.from_numpy(power), alpha=share)
             if step == steps:
-                sums[name][apart] = known[name] @ turned
+                sums[name][alone] = known[name] @ turned
                 yield name, sums.pop(name)
         if step in _LOOKS and step + 8 <= last:  # else it would not pay
             power = _without_faded(power, [*sums.values()], turned)
@@ -109,7 +110,7 @@ def _spread(z: Array) -> float:
     return squares / len(z) - float(mean @ mean)
 
 
-def leading_eigenvectors(matrix: Product, count: int, wanted: int) -> tuple[Array, Array]:
+def leading_eigenvectors(matrix: Product, count: int, wanted: int, *, positive: bool = False) -> tuple[Array, Array]:
     """The largest eigenvalues of a symmetric matrix of norm at most 1 and their vectors, approximately.
 
     [wanted], [node, wanted].
@@ -123,23 +124,27 @@ def leading_eigenvectors(matrix: Product, count: int, wanted: int) -> tuple[Arra
         matrix: gives its product with columns.
         count: its rows.
         wanted: how many eigenvectors.
+        positive: whether no eigenvalue is negative: polynomials of a lower degree are then enough.
     """
     start = np.random.default_rng(0).standard_normal((count, wanted + _GUARD), dtype=np.float32)
     basis = _best_basis(matrix, matrix(start))
     for _ in range(_ROUNDS):
-        basis = _best_basis(matrix, _filtered(matrix, *basis))
+        basis = _best_basis(matrix, _filtered(matrix, *basis, 0.0 if positive else -1.0))
     values, vectors, _ = basis
     return values[:wanted], vectors[:, :wanted]
 
 
-def _filtered(matrix: Product, values: Array, block: Array, moved: Array) -> Array:
-    """The columns times a Chebyshev polynomial of the matrix that stays within ±1 below the smallest of the values and
-    grows fast above it.
+def _filtered(matrix: Product, values: Array, block: Array, moved: Array, low: float) -> Array:
+    """The columns times a Chebyshev polynomial of the matrix that stays within ±1 from `low` to the smallest of the
+    values and grows fast above it.
+
+    Just above `high`, T_k grows with k / √(high − low): the degree is the one that grows as fast as from −1 on.
     """
-    low, high = -1.0, max(float(values[-1]), 0.05)
+    high = max(float(values[-1]), 0.05)
+    degree = math.ceil(_DEGREE * math.sqrt((high - low) / (high + 1)))
     centre, half = (low + high) / 2, (high - low) / 2
     before, now = block, (moved - np.float32(centre) * block) / np.float32(half)
-    for _ in range(_DEGREE - 1):  # T_k+1(t) = 2 t T_k(t) − T_k−1(t), t = (A − centre) / half
+    for _ in range(degree - 1):  # T_k+1(t) = 2 t T_k(t) − T_k−1(t), t = (A − centre) / half
         after = torch.from_numpy(matrix(now))
         after.mul_(2 / half).sub_(torch.from_numpy(now), alpha=2 * centre / half).sub_(torch.from_numpy(before))
         before, now = now, after.numpy()

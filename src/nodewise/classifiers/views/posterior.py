@@ -28,8 +28,9 @@ import torch
 
 from nodewise.classifiers.views.centres import believed
 from nodewise.classifiers.views.construction import GraphViews
-from nodewise.classifiers.views.products import tall_product
+from nodewise.classifiers.views.products import affine_product
 from nodewise.ground.compute import cores, in_blocks
+from nodewise.ground.shared_column import MANY_CLASSES, SharedColumn, class_log_softmax
 
 __all__ = [
     "DUAL_LIMIT",
@@ -50,31 +51,18 @@ FIRST_RIDGE = 1
 """Which of them is taken before the first label, when nothing speaks for any."""
 
 _SHARPNESS, _RAMP, _VOTE = 8.0, 10.0, 2.5
-_SHRINK, _NOTHING = (
-    10.0,
-    1e-6,
-)  # leave-one-out predictions that are only rounding, as that of the only label, are not stretched by it
+_SHRINK, _NOTHING = 10.0, 1e-6  # leave-one-out predictions that are only rounding are not stretched by it
 _TEMPERATURES = (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 13.0, 17.0, 22.0)
 _USUAL_TEMPERATURE, _TEMPERATURE_LABELS = 4.0, 5.0
 
 DUAL_LIMIT = 256
 """Labels up to which Q is kept label by label; with more, everything is solved in the space of the columns."""
 
-
 _SOLVED, _SHARED = 2**23, 32
 """Numbers in the labelled rows that are solved at once, with more, one view comes after another.
 
 Labels from which two cores share the views.
 """
-
-_FEW, _SMALL = 8, 2**22
-"""Columns up to which a product is fastest with these in rows, on a CPU, and numbers in the views from which.
-
-With more columns, or with views that stay in the cache, it is faster from the other side, which also keeps each class
-in one piece."""
-
-_MANY = 100_000
-"""Nodes from which the mean is computed in blocks on all cores."""
 
 
 class LeftOut(NamedTuple):
@@ -105,6 +93,7 @@ class Fit:
         members: all members one by one, computed when they are asked for.
         lead: what `lead_over_shares` is computed by.
         own: weights of the members with each of the nodes' own centres: [own, run]; None where nodes have none.
+        shared: which classes have a column in coefficients and base, where one column stands for very many.
     """
 
     weights: torch.Tensor
@@ -115,6 +104,7 @@ class Fit:
     members: Callable[[], Members]
     lead: Callable[[], torch.Tensor]
     own: torch.Tensor | None = None
+    shared: SharedColumn | None = None
 
     @cached_property
     def left_out(self) -> LeftOut:
@@ -148,6 +138,8 @@ class Members:
             [temperature].
         of_own: Q P for each of the nodes' own centres, [own, view, ridge, run, class, label]; None without any.
         belief: what the members' weights are multiplied by beside their loss, as logarithms: [centre, 1, 1, run].
+        trust: how far each label is trusted, which losses are taken times: [run, label]; None where each counts whole.
+        shared: which classes have a column here, where one column stands for very many; None: each has its own.
     """
 
     targets: torch.Tensor
@@ -162,6 +154,17 @@ class Members:
     temperatures: torch.Tensor
     of_own: torch.Tensor | None = None
     belief: torch.Tensor | None = None
+    trust: torch.Tensor | None = None
+    shared: SharedColumn | None = None
+
+    @property
+    def classes(self) -> int:
+        """How many there are."""
+        return self.targets.shape[1] if self.shared is None else len(self.shared.column)
+
+    def own_columns(self, table: torch.Tensor) -> torch.Tensor:
+        """A table [..., class] by the columns that there are here."""
+        return table if self.shared is None else self.shared.narrow(table)
 
     @cached_property
     def stretched(self) -> torch.Tensor:
@@ -175,7 +178,7 @@ class Members:
         [view, run, class, label].
         """
         stretched = self.stretched[..., None]
-        centre = stretched[0] / self.targets.shape[1] + stretched[1] * self.share  # [view, ridge, run, class]
+        centre = stretched[0] / self.classes + stretched[1] * self.share  # [view, ridge, run, class]
         by_member = (stretched.sum(0)[..., None] * self.of_targets).sub_(self.of_ones * centre[..., None])
         if self.of_own is not None:
             by_member -= (stretched[2:, ..., None] * self.of_own).sum(0)
@@ -187,20 +190,20 @@ class Members:
 
         Each label's own loss is left out of the weights with which it is predicted.
         """
-        others = (
-            (self.loss.sum(-1, keepdim=True) - self.loss) / (self.number - 1).clamp_min(1.0) * _sharpness(self.number)
-        )
+        others = (self.loss.sum(-1, keepdim=True) - self.loss) / (self.number - 1).clamp_min(1.0)
+        others = others * _sharpness(self.number)
         if self.belief is not None:
             others = others - self.belief[..., None]
         nested = torch.softmax(-others.flatten(0, 2), 0).view_as(self.loss)
         predictions = (nested[..., None, :] * self.predicted).sum((0, 1, 2))  # [run, class, label]
         # the temperature by the leave-one-out likelihood, with a prior worth a few labels around the usual one
-        grid = self.temperatures
-        loss = -(torch.log_softmax(grid.view(-1, 1, 1, 1) * predictions, -2) * self.targets).sum(
-            (-1, -2)
-        )  # [temperature, run]
+        grid, counted = self.temperatures, self.targets if self.trust is None else self.targets * self.trust[:, None]
+        loss = -(class_log_softmax(grid.view(-1, 1, 1, 1) * predictions, self.shared) * counted).sum((-1, -2))
         prior = temperature_prior(grid)
-        return LeftOut(predictions.transpose(1, 2), grid[(loss + prior[:, None]).argmin(0)])
+        by_class = predictions.transpose(1, 2)
+        if self.shared is not None:
+            by_class = self.shared.spread(by_class)
+        return LeftOut(by_class, grid[(loss + prior[:, None]).argmin(0)])
 
     def lead_over_shares(self) -> torch.Tensor:
         """By how many standard errors labels are better predicted by each other than by the classes' shares: [run].
@@ -212,8 +215,9 @@ class Members:
         left_out = self.left_out
         there = self.targets.sum(1)  # [run, label]
         total = self.targets.sum(-1, keepdim=True)
-        shares = (total - self.targets + 1) / (self.number - 1 + self.targets.shape[1])
-        chance = torch.log_softmax(left_out.temperature[:, None, None] * left_out.predictions, -1).transpose(1, 2)
+        shares = (total - self.targets + 1) / (self.number - 1 + self.classes)
+        chances = torch.log_softmax(left_out.temperature[:, None, None] * left_out.predictions, -1)
+        chance = self.own_columns(chances).transpose(1, 2)
         better = ((chance - shares.log()) * self.targets).sum(1)  # [run, label]
         mean = better.sum(1) / self.number
         squares = ((better - mean[:, None]).square() * there).sum(1)
@@ -260,6 +264,7 @@ class Posterior:
         self._device = views.columns.device
         self._ridges = torch.tensor(RIDGES, dtype=torch.float64, device=self._device)
         self._temperatures = torch.tensor(_TEMPERATURES, device=self._device)
+        self.trust: torch.Tensor | None = None
         self._allocate()
         self.set_centres(own)
 
@@ -267,6 +272,7 @@ class Posterior:
         """Give the nodes centres of their own, less 1/C: [own, node, class]; None takes them away."""
         self.own = None if own is None else torch.nn.functional.pad(own, (0, self.classes - own.shape[-1]))
         self._spoken_for = None if self.own is None else (self.own > 0).any(0).any(0)
+        self._centred = None if self.own is None else (self.own != 0).any(0).any(0)
 
     def _zeros(self, *shape: int) -> torch.Tensor:
         return torch.zeros(shape, dtype=torch.float64, device=self._device)
@@ -286,11 +292,8 @@ class Posterior:
     def _keep(self) -> None:
         """From now on Q and the covariances are kept label by label."""
         _, views, width = self.views.columns.shape
-        count, columns, members = (
-            int(self.count),
-            min(self.views.leading_columns, width),
-            (views, len(RIDGES), self.runs),
-        )
+        count, columns = int(self.count), min(self.views.leading_columns, width)
+        members = (views, len(RIDGES), self.runs)
         self._keeps, rows, ridges = True, self.rows[:, :, :count], self._ridges.view(1, -1, 1, 1, 1)
         self.covariance = self._zeros(*members, columns, columns)
         self._inverse = self._zeros(*members, self.room, self.room) if self.room <= DUAL_LIMIT else None
@@ -367,9 +370,8 @@ class Posterior:
         if self._inverse is not None:
             size = int(index) + 1 if self._device.type == "cpu" else self.room
             inverse = self._inverse[..., :size, :size]
-            products = (self.rows[:, :, :size] @ row[..., None])[
-                ..., 0
-            ]  # [view, run, label]; 0 where nothing is filled
+            # [view, run, label]; 0 where nothing is filled
+            products = (self.rows[:, :, :size] @ row[..., None])[..., 0]
             along = (inverse @ products[:, None, ..., None])[..., 0]  # [view, ridge, run, label]
             schur = told / (row.square().sum(-1)[:, None] + ridges - (along * products[:, None]).sum(-1))
             along.sub_(self._zeros(size).index_fill_(0, index, 1.0))
@@ -411,6 +413,13 @@ class Posterior:
         known = self.targets[:, : self._filled()].any(1)
         return known if self._spoken_for is None else known | self._spoken_for
 
+    def _shared_column(self) -> SharedColumn | None:
+        """The column that very many classes share; on a GPU there is none, since a recorded step may not ask."""
+        if self.classes < MANY_CLASSES or self._device.type != "cpu":
+            return None
+        known = self.targets[:, : self._filled()].any(1).any(0)
+        return SharedColumn.of(known if self._centred is None else known | self._centred)
+
     def widen(self, classes: int) -> None:
         """Room for more classes; the labels stay."""
         more = max(1, classes) - self.classes
@@ -436,22 +445,24 @@ class Posterior:
         """
         return max(1, int(self.count)) if self._device.type == "cpu" else self.room
 
-    def _own_rows(self) -> torch.Tensor:
+    def _own_rows(self, shared: SharedColumn | None) -> torch.Tensor:
         """The labelled nodes' own centres: [own, run, class, label]."""
         assert self.own is not None
         filled = self._filled()
-        rows = self.own[:, self.nodes[:, :filled]].double() + 1 / self.classes
+        own = self.own[:, self.nodes[:, :filled]]
+        rows = (own if shared is None else shared.narrow(own)).double() + 1 / self.classes
         return (rows * self.mask[:, :filled, None]).transpose(-1, -2)
 
-    def _solved(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    def _solved(self, shared: SharedColumn | None = None) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Q Y, Q 1 and the diagonal of Q: [view, ridge, run, class, label], and with 1 in place of the class.
 
         Where nodes have centres of their own, Q P of each of these follows Q Y, in place of the class.
         """
         filled = self._filled()
-        parts = [self.targets[:, :filled], self.mask[:, :filled, None]]
+        targets = self.targets[:, :filled]
+        parts = [targets if shared is None else shared.narrow(targets), self.mask[:, :filled, None]]
         if self.own is not None:
-            parts.insert(1, self._own_rows().movedim(0, 1).flatten(1, 2).transpose(1, 2))
+            parts.insert(1, self._own_rows(shared).movedim(0, 1).flatten(1, 2).transpose(1, 2))
         both = torch.cat(parts, 2).transpose(1, 2)
         if self._keeps and self._inverse is not None:
             inverse = self._inverse[..., :filled, :filled]
@@ -459,6 +470,9 @@ class Posterior:
             solved = (both @ inverse).float()
             return solved[..., :-1, :], solved[..., -1:, :], torch.where(diagonal > 0, diagonal, 1.0).float()
         rows = self.rows[:, :, :filled]
+        if self.trust is not None:  # Q = S (S Z Zᵀ S + r I)⁻¹ S, S² the trust
+            root = self.trust.double().sqrt()
+            rows, both = rows * root[..., None], both * root[:, None]
         size = max(1, min(-(-len(rows) // (2 if filled >= _SHARED and cores() > 1 else 1)), _SOLVED // rows[0].numel()))
         solved_by_view: dict[int, torch.Tensor] = {}
 
@@ -470,11 +484,11 @@ class Posterior:
         else:  # a GPU needs no threads, and two of them may not load its solvers at once
             for first in range(0, len(rows), size):
                 fill(first, first + size)
-        stacked = (
-            solved_by_view[0]
-            if len(solved_by_view) == 1
-            else torch.cat([solved_by_view[first] for first in sorted(solved_by_view)])
-        )
+        parts = [solved_by_view[first] for first in sorted(solved_by_view)]
+        stacked = parts[0] if len(parts) == 1 else torch.cat(parts)
+        if self.trust is not None:
+            stacked[..., :-1, :].mul_(root.float()[:, None])
+            stacked[..., -1:, :].mul_(self.trust[:, None])
         return stacked[..., :-2, :], stacked[..., -2:-1, :], stacked[..., -1:, :]
 
     def _solved_whole(self, rows: torch.Tensor, both: torch.Tensor) -> torch.Tensor:
@@ -486,10 +500,8 @@ class Posterior:
         """
         ridges = self._ridges.view(-1, 1)
         dual = rows.shape[-2] <= rows.shape[-1]
-        shape, both = (
-            rows.shape[:2],
-            both.expand(len(rows), *both.shape).flatten(0, 1),
-        )  # from here on views and runs are one dimension
+        # from here on views and runs are one dimension
+        shape, both = rows.shape[:2], both.expand(len(rows), *both.shape).flatten(0, 1)
         z = rows.flatten(0, 1)
         values, vectors = torch.linalg.eigh(z @ z.mT if dual else z.mT @ z)
         turned = vectors if dual else z @ vectors  # [view × run, label, direction]
@@ -528,26 +540,26 @@ class Posterior:
             lambda: members,
             members.lead_over_shares,
             None if self.own is None else members.weights[2:].sum((1, 2)).to(dtype),
+            members.shared,
         )
 
     def members(self) -> Members:
         """Leave-one-out predictions, losses and weights of all members."""
-        filled, even = self._filled(), 1 / self.classes
-        targets, mask = (
-            table.float().transpose(1, 2).contiguous()
-            for table in (self.targets[:, :filled], self.mask[:, :filled, None])
-        )
-        of_targets, of_ones, diagonal = self._solved()
+        filled, even, shared = self._filled(), 1 / self.classes, self._shared_column()
+        labels = self.targets[:, :filled]
+        labels = labels if shared is None else shared.narrow(labels)
+        targets, mask = (table.float().transpose(1, 2).contiguous() for table in (labels, self.mask[:, :filled, None]))
+        of_targets, of_ones, diagonal = self._solved(shared)
         of_own: torch.Tensor | None = None
         if self.own is not None:
-            of_targets, of_own = of_targets.split([self.classes, of_targets.shape[-2] - self.classes], -2)
-            of_own = of_own.unflatten(-2, (len(self.own), self.classes)).movedim(-3, 0)
+            columns = targets.shape[1]
+            of_targets, of_own = of_targets.split([columns, of_targets.shape[-2] - columns], -2)
+            of_own = of_own.unflatten(-2, (len(self.own), columns)).movedim(-3, 0)
         count = self.count.float().clamp_min(1.0)
         total = targets.sum(-1)  # [run, class]
         share = (total + 1) / (self.count + self.classes)
-        others = (total[..., None] - targets + 1) / (
-            count - 1 + self.classes
-        )  # the shares without label i: [run, class, label]
+        # the shares without label i: [run, class, label]
+        others = (total[..., None] - targets + 1) / (count - 1 + self.classes)
         # from here on [centre, view, ridge, run, class, label]
         centre = torch.stack([torch.full_like(others, even), others])[:, None, None]
         wanted = (targets - centre) * mask
@@ -555,35 +567,34 @@ class Posterior:
         out = (wanted - of_targets * divided).addcmul_(of_ones * divided, centre)
         belief = None
         if of_own is not None:
-            own = self._own_rows().float()[:, None, None]
+            own = self._own_rows(shared).float()[:, None, None]
             beside = (targets - own) * mask
             out = torch.cat([out, (beside - of_targets * divided).addcmul_(of_own, divided)])
             wanted, centre = torch.cat([wanted, beside]), torch.cat([centre, own])
-            belief = believed(own[:, 0, 0], others, targets, loss_scale(self.classes))
-        scale = stretched_by(out, wanted, count)
+            belief = believed(own[:, 0, 0], others, targets, loss_scale(self.classes), shared)
+        root = None if self.trust is None else self.trust[:, None].sqrt()
+        if shared is not None:
+            times = shared.times[:, None].sqrt()
+            root = times if root is None else root * times
+        scale = stretched_by(*((out, wanted) if root is None else (out * root, wanted * root)), count)
         predicted = torch.addcmul(centre - even, scale[..., None, None], out, out=out)
-        loss = torch.log_softmax(loss_scale(self.classes) * predicted, -2).mul_(targets).sum(-2).neg_()
+        loss = class_log_softmax(loss_scale(self.classes) * predicted, shared).mul_(targets).sum(-2).neg_()
+        if self.trust is not None:
+            loss.mul_(self.trust)
         whole_loss = loss.sum(-1)  # [centre, view, ridge, run]
         against = whole_loss / count * _sharpness(count)
         if belief is not None:
             against = against - belief
         weights = torch.softmax(-against.flatten(0, 2), 0).view_as(whole_loss)
         common = (targets, count, of_targets, of_ones, predicted, scale, loss, weights, share, self._temperatures)
-        return Members(*common, of_own, belief)
+        return Members(*common, of_own, belief, self.trust, shared)
 
     def mean(self, fit: Fit) -> torch.Tensor:
         """The posterior mean of all nodes, less 1/C: [run, node, class]."""
-        flat, base = self.views.flat, fit.base.reshape(-1)
-        coefficients = fit.coefficients.reshape(flat.shape[1], -1)
-        if flat.device.type != "cpu":
-            product = torch.addmm(base, flat, coefficients)
-        elif len(flat) >= _MANY:
-            product = tall_product(flat, coefficients).add_(base)
-        elif len(base) <= _FEW and flat.numel() > _SMALL:
-            product = torch.nn.functional.linear(flat, coefficients.T.contiguous(), base)
-        else:
-            product = torch.addmm(base[:, None], coefficients.T.contiguous(), flat.T).T
-        mean: torch.Tensor = product.unflatten(1, (self.runs, self.classes)).transpose(0, 1)
+        flat = self.views.flat
+        product = affine_product(flat, fit.coefficients.reshape(flat.shape[1], -1), fit.base.reshape(-1))
+        mean: torch.Tensor = product.unflatten(1, (self.runs, -1)).transpose(0, 1)
         if fit.own is not None and self.own is not None:
-            mean = mean + torch.einsum("or,onc->rnc", fit.own, self.own)
-        return mean
+            own = self.own if fit.shared is None else fit.shared.narrow(self.own)
+            mean = mean + torch.einsum("or,onc->rnc", fit.own, own)
+        return mean if fit.shared is None else fit.shared.spread(mean)

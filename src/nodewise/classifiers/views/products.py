@@ -1,4 +1,6 @@
-"""Products that views are made of: sparse ones in blocks on all cores, dense ones, and features diffused."""
+"""Products that views are made of: sparse ones in blocks on all cores, dense ones, features diffused, and the same for
+rows that were not in the graph.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +20,17 @@ __all__ = [
     "ROWS",
     "Array",
     "Product",
+    "RowPropagation",
+    "RowWalk",
     "SparseProduct",
+    "affine_product",
     "centred",
     "diffuse",
     "gram_matrix",
+    "inverse_degrees",
+    "leading_directions",
+    "linear_map",
+    "mean_row",
     "narrow",
     "product",
     "row_blocks",
@@ -42,6 +51,15 @@ _BLOCK, _COLUMNS, _CACHED = 4096, 32, 30_000
 """Rows of a sparse product that one core does at a time, columns that one core diffuses at a time, and nodes from which
 it is half as many.
 """
+
+KEPT = 128
+"""Directions of the nodes' diffused features that are kept: of features diffused there are hardly more."""
+
+_FEW, _SMALL = 8, 2**22
+"""Columns up to which a product is fastest with these in rows, on a CPU, and numbers in the table from which.
+
+With more columns, or with a table that stays in the cache, it is faster from the other side, which also keeps each
+column in one piece."""
 
 _TALL_BLOCK, _LANES = 2**14, 16
 """Rows of a tall product that one core does at a time, and the multiple of columns that is multiplied fastest."""
@@ -194,6 +212,17 @@ def scipy_matrix(matrix: object) -> sp.csr_matrix:
     return sp.csr_matrix(arrays, shape=matrix.shape)  # type: ignore[attr-defined]
 
 
+def affine_product(table: torch.Tensor, factor: torch.Tensor, base: torch.Tensor) -> torch.Tensor:
+    """table · factor + base, [node, column] and [column, result] to [node, result], by what is fastest there."""
+    if table.device.type != "cpu":
+        return torch.addmm(base, table, factor)
+    if len(table) >= LARGE:
+        return tall_product(table, factor).add_(base)
+    if len(base) <= _FEW and table.numel() > _SMALL:
+        return torch.nn.functional.linear(table, factor.T.contiguous(), base)
+    return torch.addmm(base[:, None], factor.T.contiguous(), table.T).T
+
+
 def tall_product(tall: torch.Tensor, small: torch.Tensor) -> torch.Tensor:
     """A product whose first factor has very many rows, read once: [row, column] × [column, wanted]."""
     wanted = small.shape[1]
@@ -206,3 +235,59 @@ def tall_product(tall: torch.Tensor, small: torch.Tensor) -> torch.Tensor:
 
     in_blocks(len(tall), _TALL_BLOCK, fill)
     return out
+
+
+def inverse_degrees(degree: Array) -> Array:
+    """1 over the degree, and 1 for a node without edges, whatever is divided then being 0."""
+    inverse: Array = 1 / np.where(degree > 0, degree, np.ones_like(degree))
+    return inverse
+
+
+def mean_row(rows: Array) -> Array:
+    """The mean of rows, summed up in double precision: [column]."""
+    mean: Array = rows.mean(0, dtype=np.float64).astype(np.float32)
+    return mean
+
+
+def leading_directions(rows: Array) -> tuple[Array, Array]:
+    """The leading directions of rows, [column, direction], and the rows in them."""
+    if rows.shape[1] <= KEPT:
+        return np.eye(rows.shape[1], dtype=np.float32), rows
+    directions = np.linalg.eigh(gram_matrix(rows))[1][:, ::-1][:, :KEPT].astype(np.float32)
+    return np.ascontiguousarray(directions), rows @ directions
+
+
+def linear_map(rows: Array, wanted: Array) -> Array:
+    """The linear map from rows to the columns that a view has, by least squares: [column, column of the view]."""
+    inner = np.linalg.pinv(gram_matrix(rows), rcond=1e-9, hermitian=True)
+    return (inner @ gram_matrix(rows, np.ascontiguousarray(wanted, rows.dtype))).astype(np.float32)
+
+
+class RowPropagation:
+    """The step of P = D^-1/2 (A + I) D^-1/2 for rows that were not in the graph, each as if it alone had been added.
+
+    Args:
+        joined: how strongly each row is joined to each node, [row, node]. degree: of the nodes, [node].
+    """
+
+    def __init__(self, joined: sp.csr_matrix, degree: Array) -> None:
+        own = np.asarray(joined.sum(1)).ravel().astype(np.float64) + 1
+        share = joined.tocoo()
+        weights = share.data / np.sqrt(own[share.row] * (degree[share.col] + 1 + share.data))
+        self._along = sp.csr_matrix((weights.astype(np.float32), (share.row, share.col)), shape=joined.shape)
+        self._loop = (1 / own).astype(np.float32)[:, None]
+
+    def __call__(self, nodes: Array, start: Array, alpha: float) -> Array:
+        """(1 − α) P z + α x solved for the row's z, the nodes' being known."""
+        keep = np.float32(1 - alpha)
+        total: Array = (keep * (self._along @ nodes) + np.float32(alpha) * start) / (1 - keep * self._loop)
+        return total
+
+
+class RowWalk(RowPropagation):
+    """The same of the random walk with loops."""
+
+    def __init__(self, joined: sp.csr_matrix) -> None:
+        own = np.asarray(joined.sum(1)).ravel() + 1
+        self._along = (sp.diags(1 / own) @ joined).astype(np.float32).tocsr()
+        self._loop = (1 / own).astype(np.float32)[:, None]

@@ -41,7 +41,14 @@ from nodewise.graph.graph import Graph
 from nodewise.graph.relations import LEADING, Incidence, Relations
 from nodewise.graph.tensors import GraphTensors
 
-__all__ = ["direction_names", "direction_views", "relational_names", "relational_views"]
+__all__ = [
+    "direction_names",
+    "direction_views",
+    "relational_names",
+    "relational_views",
+    "whole_adjacency",
+    "whole_features",
+]
 
 _WIDTH = 64
 """Columns of the features that are diffused."""
@@ -130,6 +137,52 @@ def relational_views(
     yield "kin: features", _over_nearest(everywhere, less)
 
 
+def whole_adjacency(record: Relations) -> tuple[sp.csr_matrix, slice]:
+    """The edges of all relations as one plain graph of all types behind each other, and which rows are labelled ones.
+
+    Float32 CSR, symmetric, [node, node].
+    """
+    starts = dict(zip(record.by_name, np.cumsum([0, *(kind.count for kind in record.types)]).tolist(), strict=False))
+    total = sum(kind.count for kind in record.types)
+    rows, columns, values = ([np.zeros(0, kind)] for kind in (np.int64, np.int64, np.float32))
+    for relation in record.relations:
+        matrix = relation.matrix(record.by_name[relation.source].count, record.by_name[relation.target].count)
+        if relation.source == relation.target:
+            matrix = sp.triu(matrix.maximum(matrix.T.tocsr()), 1).tocsr()
+        edges = matrix.tocoo()
+        one, other = edges.row + starts[relation.source], edges.col + starts[relation.target]
+        rows += [one, other]
+        columns += [other, one]
+        values += [edges.data, edges.data]
+    ends = np.concatenate(rows), np.concatenate(columns)
+    whole: sp.csr_matrix = sp.csr_matrix((np.concatenate(values), ends), shape=(total, total))
+    first = starts[record.labelled]
+    return whole, slice(first, first + record.labelled_type.count)
+
+
+def whole_features(record: Relations, x: Array | None, features_of: Callable[[GraphTensors], Array]) -> Array | None:
+    """The features of all types behind each other, each type's in columns of its own; None where there are none.
+
+    Args:
+        record: the relations.
+        x: those of the labelled type, unit rows; None without any.
+        features_of: gives a graph's features as unit rows in their leading directions.
+    """
+    parts = [
+        x if kind.name == record.labelled else None if kind.x is None else features_of(_alone(record, kind.name))
+        for kind in record.types
+    ]
+    columns = np.cumsum([0, *(0 if part is None else part.shape[1] for part in parts)])
+    rows = np.cumsum([0, *(kind.count for kind in record.types)])
+    if not columns[-1]:
+        return None
+    whole = np.zeros((rows[-1], columns[-1]), np.float32)
+    for at, part in enumerate(parts):
+        if part is not None:
+            whole[rows[at] : rows[at + 1], columns[at] : columns[at + 1]] = part
+    return whole
+
+
 def _reached(record: Relations) -> list[Incidence]:
     """The first incidence that reaches each of the other types that have features, of two types at most."""
     found: dict[str, Incidence] = {}
@@ -198,7 +251,7 @@ def _spectrum(incidence: Incidence, wanted: int) -> Array:
         values, right = np.linalg.eigh(whole.T @ whole)
         values, vectors = values[::-1], (whole @ right)[:, ::-1] / np.sqrt(np.maximum(values[::-1], 1e-12))
     elif rows >= LARGE:
-        values, vectors = leading_eigenvectors(lambda z: there(back(z)), rows, wanted)
+        values, vectors = leading_eigenvectors(lambda z: there(back(z)), rows, wanted, positive=True)
     else:
         values, vectors = block_lanczos(lambda z: there(back(z)), rows, wanted, 1e-4)
     useful = np.flatnonzero(values[:wanted] > 1e-6)

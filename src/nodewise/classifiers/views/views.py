@@ -29,6 +29,7 @@ from nodewise.classifiers.views.label_sets import SetMembers, SetPosterior, log_
 from nodewise.classifiers.views.needs import Needs, graph_sizes, memory_size, tell_needs, views_needs
 from nodewise.classifiers.views.places import Places
 from nodewise.classifiers.views.posterior import DUAL_LIMIT, RIDGES, Fit, Posterior
+from nodewise.classifiers.views.trust import TrustedPosterior, doubt
 from nodewise.contracts import Capability, Classifier, Learner, Queried
 from nodewise.graph import Graph
 from nodewise.graph.tensors import GraphTensors
@@ -64,20 +65,13 @@ _TRIED = 12
 _NEVER = -1e4
 """The logit of a class that is not predicted: a probability of 0."""
 
-
 _LEAST_PATIENCE, _PATIENCE = 120.0, 50.0
-"""Seconds, and times the estimate, after which another process that makes the same views is not waited for.
-
-It may have one core, and others beside it.
-"""
+"""Seconds, and times the estimate, for which another process that makes the same views is waited for."""
 
 
 @dataclass(frozen=True)
 class Views(Classifier):
-    """Ridge regression on several views of the graph, weighed by leave-one-out likelihood.
-
-    It has one setting for all graphs.
-    """
+    """Ridge regression on several views of the graph, weighed by leave-one-out likelihood; one setting for all."""
 
     name = "views"
     version = 2
@@ -85,6 +79,7 @@ class Views(Classifier):
     capabilities = frozenset[Capability](
         {
             "grow-classes",
+            "relations",
             "weights",
             "leave-one-out",
             "part",
@@ -92,6 +87,7 @@ class Views(Classifier):
             "explain",
             "edges-alone",
             "own-centre",
+            "label-trust",
             "save",
             "new-rows",
             "several-labels",
@@ -161,11 +157,13 @@ class ViewsLearner(Learner):
         self._graph, self.runs, self._first = graph, runs, classes
         self._known, self._narrow, self._budget = classes, views, budget
         self._own: torch.Tensor | None = None
+        self._trusted: tuple[torch.Tensor, torch.Tensor] | None = None
         self._places: tuple[GraphViews, Places] | None = None
         self.views = self._views_for(classes)
         self.posterior = self._new_posterior(self.views, classes)
         self.recordable = budget <= DUAL_LIMIT  # with more labels a solver is used that asks the host
         self._keeps = views.columns.device.type == "cpu"  # a recorded step computes anew what it needs
+        self._asker: ViewsLearner | None = None
         self._fit: Fit | None = None
         self._mean: torch.Tensor | None = None
         self._covariances: torch.Tensor | None = None
@@ -202,6 +200,10 @@ class ViewsLearner(Learner):
 
     def _new_posterior(self, views: GraphViews, classes: int) -> Posterior:
         """A posterior without labels."""
+        if self._trusted is not None:
+            trusted = TrustedPosterior(views, self.runs, classes, self._budget, self._own)
+            trusted.beforehand, trusted.confirmed = self._trusted
+            return trusted
         return _posterior(views, self.runs, classes, self._budget, self._own)
 
     def set_suggestions(self, answers: npt.NDArray[np.float32] | None) -> None:
@@ -220,6 +222,42 @@ class ViewsLearner(Learner):
             self.recordable = self._own is None and self._budget <= DUAL_LIMIT
             self.add(nodes, labels)
         self.forget()
+
+    def set_trust(self, trust: npt.NDArray[np.float32] | None, confirmed: npt.NDArray[np.bool_] | None = None) -> None:
+        """Doubt labels that the others contradict (see `trust`), or with None take each as it is; the labels stay.
+
+        Args:
+            trust: how far a label of each node is trusted by who gave it, from 0 to 1: [node].
+            confirmed: nodes whose labels are not doubted: [node]; None: there are none.
+
+        Raises:
+            InputError: the learner is on a GPU, or its nodes may have several classes.
+        """
+        if trust is None and self._trusted is None:
+            return
+        if not self._keeps or isinstance(self, SetsLearner):
+            raise InputError("sets of labels, and labels on a GPU, are not doubted: leave trust out")
+        sure = np.zeros(self._graph.num_nodes, bool) if confirmed is None else confirmed
+        self._trusted = None if trust is None else (torch.from_numpy(trust.copy()), torch.from_numpy(sure.copy()))
+        nodes, labels = self.posterior.labels()
+        self.posterior = self._new_posterior(self.views, self._known)
+        if nodes.shape[1]:
+            self.posterior.reserve(nodes.shape[1])
+            self.posterior.add_many(nodes, labels)
+        self.forget()
+
+    def label_trust(self) -> torch.Tensor:
+        """How far each label is trusted, from 0 to 1, in the order in which labels came: [run, label].
+
+        Where no trust was set, by the same rule, though each counts whole.
+        """
+        count, fit = int(self.posterior.count), self.solution()
+        if self._trusted is not None:
+            trust = self.posterior.trust
+            return torch.ones(self.runs, count) if trust is None else trust[:, :count]
+        chances = torch.softmax(fit.left_out.predictions * fit.left_out.temperature[:, None, None], -1)[:, :count]
+        members = fit.members()
+        return doubt(members.own_columns(chances), members.targets.transpose(1, 2)[:, :count])
 
     def add_classes(self, names: Sequence[str]) -> None:
         """More classes; their order does not matter to the others."""
@@ -245,10 +283,7 @@ class ViewsLearner(Learner):
         self.forget()
 
     def take(self, queried: Queried, step: torch.Tensor) -> None:
-        """Bring a posterior that is kept beside another classifier to the labels there are.
-
-        On a GPU the one that may be new, without asking the host.
-        """
+        """Bring a posterior that is kept beside another classifier to the labels there are, on a GPU to the newest."""
         if not self._keeps:
             last = (step - 1).clamp_min(0)
             nodes, labels = (table.index_select(1, last)[:, 0] for table in (queried.nodes, queried.labels))
@@ -265,6 +300,17 @@ class ViewsLearner(Learner):
     def ridge_posterior(self) -> ViewsLearner:
         """Itself: its labels are the classifier's."""
         return self
+
+    def for_asking(self) -> ViewsLearner:
+        """The same labels without what models say: `gain` asks by these alone (benchmarks/suggestions_choice.py)."""
+        if self.posterior.own is None:
+            return self
+        if self._asker is None:
+            self._asker, posterior = copy(self), copy(self.posterior)
+            posterior.set_centres(None)
+            self._asker.posterior = posterior
+            self._asker.forget()
+        return self._asker
 
     def fit(self) -> None:
         """Nothing to do: what is needed is computed when it is asked for."""
@@ -341,7 +387,7 @@ class ViewsLearner(Learner):
         mean = self.mean() if self._keeps else self.posterior.mean(fit)
         logits = mean * fit.left_out.temperature[:, None, None].to(self.views.columns.dtype)
         known = self.posterior.known_classes()
-        return logits.masked_fill((~known & known.any(-1, keepdim=True))[:, None], _NEVER)
+        return logits.masked_fill_((~known & known.any(-1, keepdim=True))[:, None], _NEVER)
 
     def embedding(self) -> torch.Tensor:
         """The view ``near``, else the first one: [run, node, column]."""
@@ -364,21 +410,16 @@ class ViewsLearner(Learner):
         Label i adds Σ_v z_vᵀ z_vi b_vi to the node's mean, b its coefficient for the class.
         """
         count = int(self.posterior.count)
-        mean = (
-            self._mean[0, node]
-            if self._keeps and self._mean is not None
-            else self.part(torch.tensor([node])).mean()[0, 0]
-        )
-        best = int(mean.masked_fill(~self.posterior.known_classes()[0], -torch.inf).argmax())
+        best = int(self.part(torch.tensor([node])).logits()[0, 0].argmax())
         alike = (self.posterior.rows[:, 0, :count] @ self.views.columns[node].double()[..., None])[..., 0]
-        amounts = (alike * self.solution().members().by_label[:, 0, best, :count]).sum(0)
+        members = self.solution().members()
+        column = best if members.shared is None else int(members.shared.column[best])
+        amounts = (alike * members.by_label[:, 0, column, :count]).sum(0)
         nodes = self.posterior.nodes[0, :count].tolist()
         return sorted(zip(nodes, amounts.tolist(), strict=True), key=lambda pair: (-pair[1], pair[0]))
 
     def reach(self, node: int) -> float:
-        """How many nodes a label here would decide, of one run.
-
-        The sum over all nodes x of the share of their variance that it takes.
+        """How many nodes a label here would decide, of one run: the sum over nodes x of the share of their variance.
 
         In the heaviest view that is Σ_x cov(node, x)² / ((var(node) + r) var(x)); of very many nodes a sample stands
         for all.
@@ -397,7 +438,7 @@ class ViewsLearner(Learner):
 
     def forget(self) -> None:
         """Drop what was computed from the labels: they have changed."""
-        self._fit = self._mean = self._covariances = None
+        self._fit = self._mean = self._covariances = self._asker = None
 
 
 class SetsLearner(ViewsLearner):

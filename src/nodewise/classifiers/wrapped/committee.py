@@ -62,7 +62,7 @@ class Committee(Classifier):
             raise InputError(f"a committee's members are classifiers, got {list(self.all_members)}")
         names = [one.name for one in self.all_members]
         called = " + ".join(names) if several else f"{self.size} x {names[0]}"
-        possible: tuple[Capability, ...] = ("grow-classes", "edges-alone", "weights")
+        possible: tuple[Capability, ...] = ("grow-classes", "edges-alone", "relations", "weights")
         shared = [each for each in possible if all(can(member, each) for member in self.all_members)]
         object.__setattr__(self, "name", self.name or called)
         object.__setattr__(self, "trained", any(one.trained for one in self.all_members))

@@ -47,7 +47,7 @@ class SklearnClassifier(Classifier):
 
     version = 1
     trained = False
-    capabilities = frozenset[Capability]({"grow-classes", "weights"})
+    capabilities = frozenset[Capability]({"grow-classes", "relations", "weights"})
 
     estimator: Any
     view: str = "features"

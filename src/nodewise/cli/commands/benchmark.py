@@ -15,6 +15,7 @@ from nodewise.cli.options import (
     DeviceOption,
     EngineOption,
     GpusOption,
+    ProcessesOption,
     SeedOption,
     open_engine,
     read_names,
@@ -26,6 +27,7 @@ __all__ = ["benchmark", "register"]
 
 EXAMPLES = """
 nodewise benchmark --graphs wine,digits --strategies random,gain,age --classifiers views --runs 10
+nodewise benchmark --runs 100 --labels 5 --engine processes --until 3600
 nodewise benchmark --runs 100 --labels 5 --engine ray --address auto
 nodewise benchmark --graphs my.npz --strategies random,mine:Strategy --join others/benchmark.json
 """
@@ -66,6 +68,18 @@ def benchmark(
     engine: EngineOption = "local",
     address: AddressOption = None,
     gpus_per_task: GpusOption = 0.0,
+    processes: ProcessesOption = None,
+    until: Annotated[
+        float | None,
+        typer.Option(
+            "--until",
+            metavar="SECONDS",
+            min=1,
+            help="With --engine processes: end after so many seconds with what is whole by then; a failure ends"
+            " nothing else.",
+            show_default="when all is played",
+        ),
+    ] = None,
     data_dir: DataDirOption = None,
 ) -> None:
     """Play all strategies with all classifiers on all graphs at hand, by one protocol.
@@ -104,9 +118,9 @@ def benchmark(
     if dry_run:
         return
     make_folder(out, "--out")
-    with screen.reporting() as reporter, open_engine(engine, address, gpus_per_task) as used:
+    with screen.reporting() as reporter, open_engine(engine, address, gpus_per_task, processes, until) as used:
         try:
-            result = play(settings, out, used, reporter, device, data_dir)
+            result = play(settings, out, used, reporter, device, data_dir, partial=until is not None)
         except KeyboardInterrupt:
             complain(f"nodewise benchmark: interrupted; what is finished lies in {out}, the same command goes on there")
             raise typer.Exit(130) from None

@@ -23,6 +23,7 @@ from nodewise.cli.options import (
     JsonOption,
     NoiseOption,
     OwnStateOption,
+    ProcessesOption,
     RetrainOption,
     RoundOption,
     RunsOption,
@@ -114,6 +115,7 @@ def compare(
     engine: EngineOption = "local",
     address: AddressOption = None,
     gpus_per_task: GpusOption = 0.0,
+    processes: ProcessesOption = None,
     state: OwnStateOption = None,
     json: JsonOption = None,
     data_dir: DataDirOption = None,
@@ -154,7 +156,7 @@ def compare(
     graphs = list(dict.fromkeys(graphs))
     if out is not None:
         make_folder(out, "--out")
-    with screen.reporting() as reporter, open_engine(engine, address, gpus_per_task) as used:
+    with screen.reporting() as reporter, open_engine(engine, address, gpus_per_task, processes) as used:
         used.device(device)  # what is misspelt or missing is told before any graph is read
         contests = [_contest(name, features, data_dir, reporter, wanted, methods, runs, learners) for name in graphs]
         contests = [replace(one, splits=splits, protocol=protocol) for one in contests]

@@ -77,10 +77,10 @@ def _list_all(screen: Screen, folder: Path, json: Path | None) -> None:
     rows: list[tuple[Cell, ...]] = []
     for name, info in known.items():
         if info is None:  # a file of the user's own: not opened, it may be large
-            rows.append((name, None, None, None, None, "data folder"))
+            rows.append((name, None, None, None, None, "", "data folder"))
         else:
-            rows.append((name, info.nodes, info.edges, info.features, info.classes, _where(info, folder)))
-    screen.table(("name", "nodes", "edges", "features", "classes", "where"), rows)
+            rows.append((name, info.nodes, info.edges, info.features, info.classes, _kinds(info), _where(info, folder)))
+    screen.table(("name", "nodes", "edges", "features", "classes", "holds", "where"), rows)
     screen.note(f"The data folder is {folder}. 'nodewise datasets NAME' tells more about one.")
 
 
@@ -96,6 +96,7 @@ def _details(info: DatasetInfo, folder: Path) -> dict[str, object]:
         "edges": info.edges,
         "features": info.features,
         "classes": info.classes,
+        "holds": list(info.holds),
         "where": where,
         "ready": where in ("data folder", "included", "generated"),
         "needs_extra": info.extra,
@@ -107,6 +108,11 @@ def _details(info: DatasetInfo, folder: Path) -> dict[str, object]:
         "remark": info.remark,
         "aliases": list(info.aliases),
     }
+
+
+def _kinds(info: DatasetInfo) -> str:
+    """What it holds beyond a plain graph, in a word each."""
+    return ", ".join(words.partition(":")[0] for words in info.holds)
 
 
 def _where(info: DatasetInfo, folder: Path) -> str:

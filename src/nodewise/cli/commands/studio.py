@@ -55,7 +55,7 @@ def studio(
             metavar="T",
             help="What whoever connects must know.",
             envvar="NODEWISE_TOKEN",
-            show_default="none on 127.0.0.1, else one is made and shown",
+            show_default="none on 127.0.0.1 where nobody has a link, else one is made and shown",
         ),
     ] = None,
     token_file: Annotated[
@@ -124,6 +124,7 @@ def studio(
 
     from nodewise.studio import require_extra
     from nodewise.studio.guard.origins import is_loopback
+    from nodewise.studio.guard.people import People
     from nodewise.studio.guard.tokens import new_token, token_from_file
 
     require_extra()
@@ -134,8 +135,6 @@ def studio(
         raise InputError("both --token and --token-file (or NODEWISE_TOKEN) are given: give one of them")
     if token_file is not None:
         token = token_from_file(token_file)
-    elif token is None and not is_loopback(host):
-        token = new_token()
     if annotator_token is not None and annotator_token_file is not None:
         raise InputError(
             "both --annotator-token and --annotator-token-file (or NODEWISE_ANNOTATOR_TOKEN) are given: give one of"
@@ -144,6 +143,8 @@ def studio(
     if annotator_token_file is not None:
         annotator_token = token_from_file(annotator_token_file)
     where = folder if folder is not None else session.absolute().parent if session is not None else Path()
+    if token is None and (not is_loopback(host) or People(where).all()):  # else whoever has a link would be the owner
+        token = new_token()
     opened = (
         None
         if session is None

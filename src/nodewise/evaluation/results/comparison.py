@@ -337,7 +337,7 @@ def score_table(comparison: Comparison, metric: Metric = "micro_f1") -> ResultTa
     settings, methods = comparison.settings, comparison.methods
     marked = [(setting, setting.best(metric), setting.near_best(metric)) for setting in settings]
     cells = [[_entry(setting, name, metric, best, near) for name in methods] for setting, best, near in marked]
-    note = f"{_NAMES[metric]} in percent, {_how_sure(comparison)}{_apart(comparison)}"
+    note = f"{_NAMES[metric]} in percent, {_how_sure(comparison)}{_other_classifiers(comparison)}"
     headings = [_heading(comparison, setting) for setting in settings]
     if len(settings) > 4:
         rows = tuple((heading, *row) for heading, row in zip(headings, cells, strict=True))
@@ -422,7 +422,7 @@ def _how_sure(comparison: Comparison) -> str:
     return f"{means}, the same splits for all strategies. {marks}"
 
 
-def _apart(comparison: Comparison) -> str:
+def _other_classifiers(comparison: Comparison) -> str:
     """Why a strategy stands in another setting than the others: a policy brings the classifier it was trained with."""
     played: dict[str, set[str]] = {}
     for setting in comparison.settings:

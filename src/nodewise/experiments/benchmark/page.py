@@ -66,7 +66,8 @@ def benchmark_page(result: BenchmarkResult, pictures: dict[str, str] | None = No
         f" ({result.machine or 'machine not told'}).",
     ]
     for classifier in result.classifiers:
-        parts += [f"## With {classifier}", _first(result, classifier, shown), to_markdown(_ranks(result, classifier))]
+        told = f"{_first(result, classifier, shown)} {_lacking(result, classifier, shown)}".strip()
+        parts += [f"## With {classifier}", told, to_markdown(_ranks(result, classifier))]
         if pictures and classifier in pictures:
             parts.append(f"![Critical differences with {classifier}, {shown} labels a class]({pictures[classifier]})")
         parts.append(to_markdown(_leads(result, classifier, shown)))
@@ -100,6 +101,23 @@ def _first(result: BenchmarkResult, classifier: str, shown: int) -> str:
     return " ".join(said)
 
 
+def _lacking(result: BenchmarkResult, classifier: str, shown: int) -> str:
+    """What was not played, and which strategies and graphs the ranks therefore leave out."""
+    rows = {row.key: row for row in result.select(classifier, shown)}.values()
+    graphs = list(dict.fromkeys(row.graph for row in rows))
+    played = {name: {row.graph for row in rows if row.strategy == name} for name in result.strategies}
+    short = {name: len(there) for name, there in played.items() if there and len(there) < len(graphs)}
+    if not short:
+        return ""
+    whole = result.full_table(classifier, shown)
+    ranked = next(iter(whole.values()), {})
+    told = ", ".join(f"`{name}` on {there}" for name, there in short.items())
+    said = f"Not all was played: of {count(len(graphs), 'graph')} {told}."
+    gone = [f"`{name}`" for name in played if played[name] and name not in ranked]
+    gone += [graph for graph in graphs if graph not in whole]
+    return said + (f" The ranks leave out {', '.join(gone)}." if gone else "")
+
+
 def _ranks(result: BenchmarkResult, classifier: str) -> ResultTable:
     rankings = {labels: result.ranking(classifier, labels) for labels in result.labels}
     names = [name for name in result.strategies if any(r is not None and name in r.ranks for r in rankings.values())]
@@ -127,7 +145,7 @@ def _ranks(result: BenchmarkResult, classifier: str) -> ResultTable:
 
 def _leads(result: BenchmarkResult, classifier: str, shown: int) -> ResultTable:
     rows = []
-    chosen = result.select(classifier, shown)
+    chosen, means = result.select(classifier, shown), result.domain_means(classifier, shown)
     for name in result.strategies:
         own = [row for row in chosen if row.strategy == name]
         if not own:
@@ -137,7 +155,7 @@ def _leads(result: BenchmarkResult, classifier: str, shown: int) -> ResultTable:
             sum(row.p is not None and row.p < 0.05 and sign * _lead(row) > 0 for row in tested) for sign in (1, -1)
         )
         lead = f"{np.mean([_lead(row) for row in tested]):+.1f}".replace("-", "−") if tested else "–"
-        domains = result.domain_means(classifier, shown)[name]
+        domains = means.get(name)
         score = f"{np.mean(domains):.1f}" if domains else "–"
         times = f"{1000 * np.median([row.seconds for row in own]):.1f} ms"
         rows.append((name, score, lead, f"{better} / {worse} of {len(tested)}" if tested else "–", times))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -12,7 +12,8 @@ import numpy as np
 from nodewise.datasets import list_datasets, load_graph
 from nodewise.datasets.folder import data_folder, local_names
 from nodewise.datasets.load import find_info, held_out
-from nodewise.evaluation import ChunkStore, Contest, Method, compare, graph_copies
+from nodewise.evaluation import ChunkStore, Contest, Method, Setting, compare, graph_copies
+from nodewise.evaluation.contest import play_contests
 from nodewise.evaluation.engine import Engine
 from nodewise.experiments.benchmark.results import DOMAINS, BenchmarkResult, PlayedGraph, Row, rows_of
 from nodewise.graph import Graph
@@ -60,6 +61,7 @@ class BenchmarkSettings:
         labels: a class; a budget that exceeds half of a graph's pool is left out, and equal budgets are played once.
         runs: of each. copies: how many copies of each graph are played in place of it; 0: the graph itself.
         seed: everything random follows from it.
+        on_cpu: strategies that are played on the CPU whatever the device.
     """
 
     graphs: tuple[str, ...]
@@ -69,6 +71,7 @@ class BenchmarkSettings:
     runs: int = 20
     copies: int = 0
     seed: int = 0
+    on_cpu: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.graphs or not self.strategies or not self.classifiers or min(self.labels, default=0) < 1:
@@ -166,46 +169,145 @@ def play(
     report: Reporter,
     device: str = "auto",
     data_dir: str | Path | None = None,
+    partial: bool = False,
 ) -> BenchmarkResult:
-    """Plays what is missing, graph after graph, and writes the result file after each.
+    """Plays what is missing, what is cheap first, and writes the result file.
 
-    Chunks of runs are kept in ``out``, so that a second call goes on.
+    Random choice on all graphs comes first, the largest graph before the others; then, from small graphs to large
+    ones, strategies whose step a GPU can record, then the others. Chunks of runs are kept in ``out``, so that a second
+    call goes on.
+
+    Args:
+        partial: whether the result may lack what the engine left unplayed, because its time was over or a task failed.
     """
     store = ChunkStore(Path(out) / "chunks")
-    methods = tuple(Method(name) for name in settings.strategies)
-    rows: list[Row] = []
-    graphs: dict[str, PlayedGraph] = {}
+    entries = list(_entries(settings, report, data_dir))
+    if not entries:
+        raise InputError("no graph has a pool for a label a class: choose others")
+    where = engine.device(device)
     machine = f"{platform.system()} {platform.machine()}, {count(cores(), 'core')}, Python {platform.python_version()}"
-    result = BenchmarkResult(settings.seed, {}, (), machine)
-    for name in settings.graphs:
-        graph = _labelled(name, data_dir)
+    processes = getattr(engine, "processes", 1)
+    if where != "cpu":
+        machine += f", on {_gpu_name()}"
+    if processes > 1:
+        machine += f", {processes} processes at a time"
+    result = BenchmarkResult(settings.seed, {one.graph: one.played for one in entries}, (), machine)
+    found: dict[tuple[str, int, str, int], Setting] = {}
+    for contests in _passes(settings, entries, data_dir):
+        table = play_contests([one for _, one in contests], settings.seed, where, store, engine, report, partial)
+        by_name = {contest.name: entry for entry, contest in contests}
+        for setting in table.settings:
+            entry = by_name[setting.graph]
+            key = (entry.graph, entry.copy, setting.classifier, setting.budget)
+            known = found.get(key)
+            outcomes = {**(known.outcomes if known else {}), **setting.outcomes}
+            ordered = {method.name: outcomes[method.name] for method in _methods(settings) if method.name in outcomes}
+            found[key] = replace(setting, outcomes=ordered)
+        result = replace(result, rows=tuple(_rows(settings, entries, found)))
+        result.save(Path(out) / "benchmark.json")
+    return result
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """A graph that is played, or a copy of it; copy -1: the graph itself."""
+
+    source: str
+    graph: str
+    name: str
+    copy: int
+    budgets: dict[int, int]
+    played: PlayedGraph
+
+    def load(self, settings: BenchmarkSettings, data_dir: str | Path | None) -> Graph:
+        """The graph."""
+        graph = _labelled(self.source, data_dir)
+        return next(one for copy, one in _played(graph, settings.copies) if copy == self.copy)
+
+
+def _entries(settings: BenchmarkSettings, report: Reporter, data_dir: str | Path | None) -> Iterator[_Entry]:
+    """The graphs and copies that are played, in the order given."""
+    for source in settings.graphs:
+        graph = _labelled(source, data_dir)
         budgets = budgets_of(graph, settings.labels)
         if not budgets:
             report(Note(f"{graph.name}: half of the pool is fewer than a label a class: left out"))
             continue
-        for copy, one in _played(graph, settings.copies):
-            contest = Contest(
-                one.name,
-                lambda held=one: held,  # type: ignore[misc]
-                tuple(budgets.values()),
-                methods,
-                settings.runs,
-                settings.classifiers,
-                source=None if copy >= 0 else name,
-                data_dir=None if data_dir is None else str(data_dir),
-            )
-            table = compare(contest, seed=settings.seed, device=device, store=store, engine=engine, reporter=report)
-            per_class = {budget: labels for labels, budget in budgets.items()}
-            for setting in table.settings:
-                rows += rows_of(setting, graph.name, copy, per_class[setting.budget])
         classes = len(np.unique(graph.y[graph.y >= 0])) if graph.y is not None else 0
         domain = DOMAINS.get(graph.name, graph.name)
-        graphs[graph.name] = PlayedGraph(graph.fingerprint, graph.num_nodes, graph.num_edges, classes, domain)
-        result = replace(result, graphs=dict(graphs), rows=tuple(rows))
-        result.save(Path(out) / "benchmark.json")
-    if not rows:
-        raise InputError("no graph has a pool for a label a class: choose others")
-    return result
+        about = PlayedGraph(graph.fingerprint, graph.num_nodes, graph.num_edges, classes, domain)
+        for copy in range(settings.copies) or (-1,):
+            name = graph.name if copy < 0 else f"{graph.name} copy {copy}"
+            yield _Entry(source, graph.name, name, copy, budgets, about)
+
+
+def _methods(settings: BenchmarkSettings) -> tuple[Method, ...]:
+    return tuple(Method(name) for name in settings.strategies)
+
+
+def _passes(
+    settings: BenchmarkSettings, entries: Sequence[_Entry], data_dir: str | Path | None
+) -> Iterator[list[tuple[_Entry, Contest]]]:
+    """What is played in which order; what was found is written after each part."""
+    methods = _methods(settings)
+    rest = [one for one in methods if one.name != "random"]
+    beside = [one for one in rest if one.name in settings.on_cpu]
+    random, recorded, stepwise = (
+        [one for one in methods if one.name == "random"],
+        [one for one in rest if one.resolved.recordable and one not in beside],
+        [one for one in rest if not one.resolved.recordable and one not in beside],
+    )
+    rising = sorted(entries, key=lambda one: one.played.nodes)
+    falling = rising[::-1]
+    for parts in (
+        ((falling, random, None), (rising, recorded, None)),
+        ((rising, stepwise, None), (rising, beside, "cpu")),
+    ):
+        contests = [
+            (one, _contest(one, tuple(who), settings, data_dir, device))
+            for order, who, device in parts
+            for one in order
+            if who
+        ]
+        if contests:
+            yield contests
+
+
+def _contest(
+    entry: _Entry,
+    methods: tuple[Method, ...],
+    settings: BenchmarkSettings,
+    data_dir: str | Path | None,
+    device: str | None,
+) -> Contest:
+    return Contest(
+        entry.name,
+        lambda: entry.load(settings, data_dir),
+        tuple(entry.budgets.values()),
+        methods,
+        settings.runs,
+        settings.classifiers,
+        source=None if entry.copy >= 0 else entry.source,
+        data_dir=None if data_dir is None else str(data_dir),
+        device=device,
+    )
+
+
+def _rows(
+    settings: BenchmarkSettings, entries: Sequence[_Entry], found: Mapping[tuple[str, int, str, int], Setting]
+) -> Iterator[Row]:
+    """The rows of what was found, graph after graph in the order given."""
+    for entry in entries:
+        for (graph, copy, _, budget), setting in found.items():
+            if (graph, copy) == (entry.graph, entry.copy):
+                per_class = next(labels for labels, one in entry.budgets.items() if one == budget)
+                yield from rows_of(setting, graph, copy, per_class)
+
+
+def _gpu_name() -> str:
+    import torch
+
+    return torch.cuda.get_device_name()
 
 
 def _played(graph: Graph, copies: int) -> Iterator[tuple[int, Graph]]:

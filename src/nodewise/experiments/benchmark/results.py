@@ -138,24 +138,38 @@ class BenchmarkResult:
         """The rows of one classifier and number of labels a class."""
         return [row for row in self.rows if row.classifier == classifier and row.per_class == per_class]
 
-    def domain_means(self, classifier: str, per_class: int) -> dict[str, list[float]]:
-        """Micro-F1 by strategy, one number a domain: the mean over its graphs, each that of its copies.
+    def full_table(self, classifier: str, per_class: int) -> dict[str, dict[str, float]]:
+        """Micro-F1 by graph and strategy, the mean over a graph's copies, of graphs that all its strategies played.
 
-        Of the graphs that all strategies were played on.
+        Where some were not played (their time was over, or they failed), the graph or the strategy that lacks the
+        largest share goes, until no cell is empty.
         """
-        rows = self.select(classifier, per_class)
-        names = list(dict.fromkeys(row.strategy for row in rows))
-        by_graph: dict[str, dict[str, list[float]]] = {}
-        for row in rows:
-            by_graph.setdefault(row.graph, {}).setdefault(row.strategy, []).append(row.micro_f1)
-        whole = {graph: found for graph, found in by_graph.items() if set(found) == set(names)}
+        scores: dict[str, dict[str, list[float]]] = {}
+        for row in self.select(classifier, per_class):
+            scores.setdefault(row.graph, {}).setdefault(row.strategy, []).append(row.micro_f1)
+        names = list(dict.fromkeys(row.strategy for row in self.select(classifier, per_class)))
+        graphs = list(scores)
+        while True:
+            by_graph = {graph: sum(name not in scores[graph] for name in names) / len(names) for graph in graphs}
+            by_name = {name: sum(name not in scores[graph] for graph in graphs) / len(graphs) for name in names}
+            if not any(by_graph.values()):
+                return {graph: {name: float(np.mean(scores[graph][name])) for name in names} for graph in graphs}
+            worst_graph, worst_name = max(by_graph, key=by_graph.__getitem__), max(by_name, key=by_name.__getitem__)
+            if by_name[worst_name] >= by_graph[worst_graph]:
+                names.remove(worst_name)
+            else:
+                graphs.remove(worst_graph)
+
+    def domain_means(self, classifier: str, per_class: int) -> dict[str, list[float]]:
+        """Micro-F1 by strategy, one number a domain: the mean over its graphs, of the full table."""
+        whole = self.full_table(classifier, per_class)
         domains = dict.fromkeys(self.graphs[graph].domain for graph in whole)
         return {
             name: [
-                float(np.mean([np.mean(whole[graph][name]) for graph in whole if self.graphs[graph].domain == domain]))
+                float(np.mean([whole[graph][name] for graph in whole if self.graphs[graph].domain == domain]))
                 for domain in domains
             ]
-            for name in names
+            for name in next(iter(whole.values()), {})
         }
 
     def ranking(self, classifier: str, per_class: int) -> Ranking | None:

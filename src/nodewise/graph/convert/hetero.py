@@ -66,7 +66,6 @@ def from_hetero(data: HeteroData, labelled: str | None = None, name: str | None 
                 notes.append(f"{key!r} of the type {kind!r} was dropped")
         if kind == labelled and store.get("y") is not None:
             y = store["y"].detach().cpu().numpy() if torch.is_tensor(store["y"]) else store["y"]
-            y = y.reshape(-1) if isinstance(y, np.ndarray) and y.ndim == 2 and y.shape[1] == 1 else y
     return RelationalGraph(
         tuple(types),
         tuple(_relations(data, notes)),

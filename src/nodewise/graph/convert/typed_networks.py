@@ -86,6 +86,8 @@ def from_typed_networkx(
     y: Any = None
     if labelled in having or (told.get("labels") and labelled == told.get("labelled")):
         y = np.array([*(graph.nodes[node].get(label) for node in members[labelled]), None], dtype=object)[:-1]
+        if told.get("several") and labelled not in having:  # sets, and not one of them is known
+            y = np.full((len(members[labelled]), len(told.get("class_names", ()))), -1, dtype=np.int8)
     return RelationalGraph(
         tuple(types),
         tuple(_relations(graph, members, type, relation, told, notes)),
@@ -138,6 +140,7 @@ def to_typed_networkx(graph: RelationalGraph) -> nx.MultiDiGraph[Any]:
         "relations": [[relation.name, relation.source, relation.target] for relation in graph.relations],
         "labelled": graph.labelled,
         "labels": graph.y is not None or graph.y_sets is not None,
+        "several": graph.y_sets is not None,
         "class_names": list(graph.class_names),
         "columns": {kind.name: int(kind.x.shape[1]) for kind in graph.types if kind.x is not None},
     }

@@ -1,4 +1,4 @@
-"""Label Studio's JSON: its tasks of one choice each as a table, and a task as it is written.
+"""Label Studio's JSON: its tasks of one choice each, or of several, as a table, and a task as it is written.
 
 A file is an array of tasks: ``data`` holds what is shown, ``annotations`` what people have chosen, ``predictions`` what
 a program has. A choice stands in ``result`` as ``{"type": "choices", "from_name": …, "to_name": …, "value": {"choices":
@@ -24,7 +24,7 @@ FROM_NAME = "label"
 _EXPORT = "export the project as JSON (not JSON-MIN, CSV or another form)"
 
 
-def read_tasks(path: str | Path, label: str | None = None) -> Table:
+def read_tasks(path: str | Path, label: str | None = None, separator: str | None = None) -> Table:
     """The tasks as a table with a row each: the fields of ``data``, then ``label`` and ``annotator``.
 
     ``id`` too where no field is one.
@@ -37,9 +37,11 @@ def read_tasks(path: str | Path, label: str | None = None) -> Table:
         path: the file.
         label: which choice is meant, by the ``name`` of its ``<Choices>``, where tasks have several; None: the only one
             there is.
+        separator: what stands between the choices in a label where a task may have several; an annotation without a
+            choice then says none of them. None: a task has one choice.
 
     Raises:
-        GraphError: if it is no such file, or a task has more than one choice; says which.
+        GraphError: if it is no such file, or a task has more than one choice where it may have one; says which.
     """
     path = Path(path).expanduser()
     tasks = _tasks(path)
@@ -56,7 +58,7 @@ def read_tasks(path: str | Path, label: str | None = None) -> Table:
         columns = {"id": [_text(task["id"]) for task in tasks], **columns}
     columns["label"], columns["annotator"] = [], []
     for number, task in enumerate(tasks, start=1):
-        votes = list(_votes(path, number, task, control))
+        votes = list(_votes(path, number, task, control, separator))
         columns["label"].append(
             decided([choice for choice, _, _ in votes], [choice for choice, _, truth in votes if truth])
         )
@@ -91,6 +93,7 @@ def task(
     votes: Sequence[tuple[str, str]],
     counts: str,
     predicted: tuple[str, float, str] | None,
+    separator: str | None = None,
 ) -> dict[str, Any]:
     """A task as Label Studio imports it.
 
@@ -104,24 +107,34 @@ def task(
         counts: the label that counts, empty where there is none; where it is not the votes' majority, those that agree
             are the ground truth.
         predicted: class, probability and version, if something is predicted.
+        separator: what stands between the classes in a label where a task may have several; alone it means none.
     """
     settled = bool(counts) and decided([choice for choice, _ in votes]) != counts
     if settled and counts not in [choice for choice, _ in votes]:
         votes = [*votes, (counts, "")]
     record: dict[str, Any] = {"data": dict(data)}
     record["annotations"] = [
-        {"result": [_choice(choice, tag, who)], "was_cancelled": False, "ground_truth": settled and choice == counts}
+        {
+            "result": _choices(choice, tag, separator, who),
+            "was_cancelled": False,
+            "ground_truth": settled and choice == counts,
+        }
         for choice, who in votes
     ]
     if predicted is not None:
         best, chance, version = predicted
-        record["predictions"] = [{"model_version": version, "score": round(chance, 6), "result": [_choice(best, tag)]}]
+        result = _choices(best, tag, separator)
+        record["predictions"] = [{"model_version": version, "score": round(chance, 6), "result": result}]
     return record
 
 
-def _choice(choice: str, tag: str, who: str = "") -> dict[str, Any]:
-    result = {"from_name": FROM_NAME, "to_name": tag, "type": "choices", "value": {"choices": [choice]}}
-    return {**result, "meta": {"annotator": who}} if who else result
+def _choices(choice: str, tag: str, separator: str | None, who: str = "") -> list[dict[str, Any]]:
+    """What was chosen; nothing where none of the classes was."""
+    chosen = [choice] if separator is None else [part for part in choice.split(separator) if part]
+    if not chosen:
+        return []
+    result = {"from_name": FROM_NAME, "to_name": tag, "type": "choices", "value": {"choices": chosen}}
+    return [{**result, "meta": {"annotator": who}} if who else result]
 
 
 def _tasks(path: Path) -> list[dict[str, Any]]:
@@ -185,7 +198,9 @@ def _annotations(path: Path, number: int, task: Mapping[str, Any]) -> Iterator[d
             yield annotation
 
 
-def _votes(path: Path, number: int, task: Mapping[str, Any], control: str | None) -> Iterator[tuple[str, str, bool]]:
+def _votes(
+    path: Path, number: int, task: Mapping[str, Any], control: str | None, separator: str | None
+) -> Iterator[tuple[str, str, bool]]:
     """Label, annotator and whether it is the ground truth, of every annotation that chooses something."""
     for annotation in _annotations(path, number, task):
         chosen = [
@@ -201,13 +216,19 @@ def _votes(path: Path, number: int, task: Mapping[str, Any], control: str | None
                 f" {str(values)[:80]}: {_EXPORT}"
             )
         said = [one.strip() for each in choices for one in each or [] if one.strip()]
-        if len(said) > 1:
+        if separator is None and len(said) > 1:
             raise GraphError(
-                f"{path}, task {number}: {len(said)} choices at once ({listed(said)}), but a node has one class: "
-                'use choice="single", or leave such tasks out'
+                f"{path}, task {number}: {len(said)} choices at once ({listed(said)}), but a node has one class: say"
+                ' what stands between them (separator=, --separator), use choice="single", or leave such tasks out'
             )
-        if said:
-            yield said[0], _annotator(annotation, chosen[0]), bool(annotation.get("ground_truth"))
+        if separator is not None and (held := [one for one in said if separator in one]):
+            raise GraphError(
+                f"{path}, task {number}: the choice {held[0]!r} holds {separator!r}, which is to stand between choices:"
+                " give another separator"
+            )
+        if said or separator is not None:
+            text = said[0] if separator is None else separator.join(sorted(said)) or separator
+            yield text, _annotator(annotation, chosen[0] if chosen else {}), bool(annotation.get("ground_truth"))
 
 
 def _annotator(annotation: Mapping[str, Any], result: Mapping[str, Any]) -> str:

@@ -16,6 +16,7 @@ zeros, beyond 16 MiB and 128 times.
 from __future__ import annotations
 
 import json
+import lzma
 import math
 import re
 import zipfile
@@ -40,7 +41,22 @@ from nodewise.ground.errors import GraphError
 from nodewise.ground.events import listed
 from nodewise.ground.files import atomic_file, check_claim, existing_file
 
-__all__ = ["read_npy", "read_npz", "write_npz"]
+__all__ = ["UNPACKING", "read_npy", "read_npz", "write_npz"]
+
+UNPACKING = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    EOFError,
+    OSError,
+    KeyError,
+    ValueError,
+    NotImplementedError,
+    RuntimeError,
+    SyntaxError,
+    TokenError,
+)
+"""As what a damaged zip shows itself, whichever way its members are packed, and arrays in it."""
 
 _CSR = ("x_data", "x_indices", "x_indptr", "x_shape")
 _KNOWN = {
@@ -225,18 +241,7 @@ def _load(path: Path) -> dict[str, npt.NDArray[Any]]:
                 return fields
     except GraphError:
         raise
-    except (
-        zipfile.BadZipFile,
-        zlib.error,
-        EOFError,
-        OSError,
-        KeyError,
-        ValueError,
-        NotImplementedError,
-        RuntimeError,
-        SyntaxError,
-        TokenError,
-    ) as error:
+    except UNPACKING as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise GraphError(f"{path} cannot be read: {error.strerror}; check the path and its permissions") from error
         raise GraphError(

@@ -2,12 +2,14 @@
 
 `nodes-TYPE.csv` and `edges-RELATION.csv` for each type and relation, `features-TYPE.csv` (node, column, value) where
 there are features, and `graph.json` with each relation's two types: ``{"relations": {"written by": ["paper",
-"author"]}}``. The one type with a label column carries the labels, unless ``"labelled"`` names another.
+"author"]}}``. It may be left out where the first two columns of every edge table are called after the types. The one
+type with a label column carries the labels, unless ``"labelled"`` names another.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -19,17 +21,32 @@ from nodewise.graph.io.assembly import dropped_fields, exact_texts, node_ids
 from nodewise.graph.io.folder import node_rows, one_type, read_nodes, write_features
 from nodewise.graph.relational import RelationalGraph
 from nodewise.graph.relations import NodeType, Relation
-from nodewise.graph.tables.table import WEIGHTS, cell, numbers, read_table, write_rows
+from nodewise.graph.tables.table import LABEL, WEIGHTS, Table, cell, numbers, read_rows, read_table, write_rows
 from nodewise.ground.errors import GraphError
 from nodewise.ground.events import listed
 from nodewise.ground.files import atomic_file, atomic_folder, existing_file
 
-__all__ = ["is_relational_folder", "read_relational_folder", "write_relational_folder"]
+__all__ = [
+    "folder_types",
+    "is_relational_folder",
+    "read_relational_folder",
+    "write_relational_folder",
+]
 
 
 def is_relational_folder(path: Path) -> bool:
     """Whether a folder holds tables of several node types."""
     return next(path.glob("nodes-*.csv"), None) is not None
+
+
+def folder_types(path: Path) -> tuple[list[str], str | None]:
+    """The node types of a folder, and the one that its files say is labelled; None where they do not say."""
+    tables = _tables(path)
+    told = _told(path, tables)
+    having = [
+        name for name, file in tables.items() if Table(file, {title: [] for title in _head(file)}, []).find(LABEL)
+    ]
+    return list(tables), told.get("labelled") or (having[0] if len(having) == 1 else None)
 
 
 def read_relational_folder(path: Path, labelled: str | None = None) -> Graph:
@@ -43,9 +60,9 @@ def read_relational_folder(path: Path, labelled: str | None = None) -> Graph:
     Raises:
         GraphError: a file is missing or damaged, they do not fit together, or nothing tells which type is labelled.
     """
-    told = _told(path / "graph.json")
+    tables = _tables(path)
+    told = _told(path, tables)
     heads = told.get("types") or {}
-    tables = {file.stem.removeprefix("nodes-"): file for file in sorted(path.glob("nodes-*.csv"))}
     order = [*(name for name in heads if name in tables), *(name for name in tables if name not in heads)]
     graphs = {name: read_nodes(path, name, heads.get(name)) for name in order}
     having = [name for name, graph in graphs.items() if graph.y is not None or graph.several]
@@ -103,19 +120,44 @@ def write_relational_folder(graph: Graph, path: Path) -> list[str]:
     return dropped_fields(graph, "CSV files", relations=True)
 
 
-def _told(path: Path) -> dict[str, Any]:
-    shape = '{"relations": {"written by": ["paper", "author"]}}'
+def _tables(path: Path) -> dict[str, Path]:
+    return {file.stem.removeprefix("nodes-"): file for file in sorted(path.glob("nodes-*.csv"))}
+
+
+def _told(folder: Path, types: Collection[str]) -> dict[str, Any]:
+    """What graph.json says; where there is none, what the columns of the edge tables are called."""
+    path, shape = folder / "graph.json", '{"relations": {"written by": ["paper", "author"]}}'
     if not path.exists():
-        raise GraphError(f"{path} is missing: it says which two types each relation joins, such as {shape}")
+        found = {file.stem.removeprefix("edges-"): file for file in sorted(folder.glob("edges-*.csv"))}
+        ends = {name: _types_named(file, types) for name, file in found.items()}
+        if unclear := [found[name].name for name, pair in ends.items() if pair is None]:
+            raise GraphError(
+                f"{path} is missing, and the first two columns of {listed(unclear)} are not called after the types"
+                f" {listed(types)}: call them so, or add graph.json, such as {shape}"
+            )
+        return {"relations": ends}
     try:
         told = json.loads(existing_file(path).read_text(encoding="utf-8"))
-        for name, ends in told["relations"].items():
-            source, target = ends
+        for name, ends_of in told["relations"].items():
+            source, target = ends_of
             if not all(isinstance(text, str) for text in (name, source, target)):
                 raise ValueError(f"the relation {name!r}")
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise GraphError(f"{path} cannot be understood ({error!r}): it should hold {shape}") from error
     return dict(told)
+
+
+def _types_named(file: Path, types: Collection[str]) -> list[str] | None:
+    """The types that the first two columns of an edge table are called after; None where they are not."""
+    known = {name.strip().lower(): name for name in types}
+    titles = [title.strip().lower().removesuffix("_id").removesuffix(" id") for title in _head(file)[:2]]
+    found = [known[title] for title in titles if title in known]
+    return found if len(found) == 2 else None
+
+
+def _head(file: Path) -> list[str]:
+    """The names of a table's columns."""
+    return list(next(read_rows(existing_file(file)), (0, []))[1])
 
 
 def _relation(path: Path, name: str, ends: list[str], graphs: dict[str, Graph], notes: list[str]) -> Relation:
@@ -149,5 +191,8 @@ def _relation(path: Path, name: str, ends: list[str], graphs: dict[str, Graph], 
     notes += [f"what else {file.name} holds was dropped: {listed(dropped)}"] if dropped else []
     values = None if weights is None else numbers(table.columns[weights])
     if weights is not None and values is None:
-        raise GraphError(f"{file}: the column {weights!r} should hold a finite number in every row: correct it")
+        row, text = next((row, text) for row, text in enumerate(table.columns[weights]) if numbers([text]) is None)
+        raise GraphError(
+            f"{file}, line {table.lines[row]}: the weight {text!r} is no finite number: every row needs a positive one"
+        )
     return Relation(name, ends[0], ends[1], np.array(indices, np.int64), None if values is None else np.array(values))

@@ -331,15 +331,17 @@ def knn_from_tasks(
     images: str | None = None,
     encoder: Callable[[list[str]], Any] | None = None,
     reporter: Reporter | None = None,
+    separator: str | None = None,
     weighted: bool = False,
 ) -> Graph:
     """The k-nearest-neighbour graph of Label Studio's tasks, a node each, with the labels that were chosen.
 
+    Where a task may have several choices, `separator` is a character that none of them holds, such as ``";"``.
     `label` is the ``name`` of the choice where there are several. The field that is the text or the picture is found by
     its usual names, or is the only one; `text` or `images` names another. See
     `nodewise.graph.io.label_studio.read_tasks`.
     """
-    table = read_tasks(path, label)
+    table = read_tasks(path, label, separator)
     fields = [field for field in table.columns if field not in ("id", "label", "annotator")]
     if text is None and images is None:
         shown = shown_column(fields) or ((fields[0], "text") if len(fields) == 1 else None)
@@ -354,7 +356,7 @@ def knn_from_tasks(
             f"{path} names pictures by addresses such as {far[:80]!r}: download them and name the files, or give text=…"
             " (--text)"
         )
-    shown_as = {"label": "label", "text": text, "images": images}
+    shown_as = {"label": "label", "text": text, "images": images, "separator": separator}
     return knn_from_table(table, k, metric, encoder=encoder, reporter=reporter, weighted=weighted, **shown_as)
 
 
@@ -374,8 +376,8 @@ def graph_from_things(
 
     .npy: embeddings; .txt: a text a line; .csv, .tsv: a table; .json: Label Studio's tasks; or a folder of pictures.
     `text`, `images` and `label` name columns of a table; for a folder of pictures ``label="folder"`` makes the folder
-    that a picture is in its label; `separator` parts the classes where a table's cell may name several; `weighted`
-    as for `knn_graph`.
+    that a picture is in its label; `separator` parts the classes where a table's cell or a task may name several;
+    `weighted` as for `knn_graph`.
     """
     source = Path(source).expanduser()
     ending = source.suffix.lower()
@@ -383,8 +385,9 @@ def graph_from_things(
     if not source.is_dir() and ending in (".csv", ".tsv"):
         named: dict[str, Any] = {"label": label, "text": text, "images": images, "separator": separator}
         return knn_from_table(source, knn, metric, **how, **named)
-    if not source.is_dir() and ending == ".json" and separator is None:
-        return knn_from_tasks(source, knn, metric, label=label, text=text, images=images, **how)
+    if not source.is_dir() and ending == ".json":
+        named = {"label": label, "text": text, "images": images, "separator": separator}
+        return knn_from_tasks(source, knn, metric, **how, **named)
     given = {"text": text, "images": images, "label": None if source.is_dir() else label, "separator": separator}
     if wrong := [f"{key} {value!r}" for key, value in given.items() if value is not None]:
         raise InputError(

@@ -307,12 +307,12 @@ class _Given:
 
     def things(self, column: str | None, preparation: Preparation) -> list[str]:
         if self._things is not None:
-            if wrong := next(
-                (thing for thing in self._things if not isinstance(thing, (str, Path, type(None), float))), None
-            ):
+            wrong = [thing for thing in self._things if not isinstance(thing, (str, Path, type(None), float))]
+            if wrong:
+                kind = type(wrong[0]).__name__
                 raise GraphError(
-                    f"the graph was made from {preparation.rows}, received {type(wrong).__name__} among the rows: give"
-                    " a list of texts" + (f", or a table with the column {column!r}" if column else "")
+                    f"the graph was made from {preparation.rows}, received {kind} among the rows: give a list of texts"
+                    + (f", or a table with the column {column!r}" if column else "")
                 )
             return [_cell(thing) for thing in self._things]
         assert self._columns is not None
@@ -327,12 +327,12 @@ class _Given:
                 f"the graph was made from a table with the columns {listed(preparation.columns, 20)}, received a list:"
                 " give a table (a .csv file, a data frame, column -> cells, or a list of dicts)"
             )
-        if name not in self._columns:
+        if (cells := preparation.cells(name, self._columns)) is None:
             raise GraphError(
                 f"the rows have no column {name!r}, of which the graph's features were made; their columns are"
                 f" {listed(self._columns, 20)}: give rows with the columns {listed(preparation.columns or [name], 20)}"
             )
-        return self._columns[name]
+        return cells
 
     def path(self, text: str) -> Path:
         return self._folder / Path(text.strip()).expanduser()
@@ -351,6 +351,8 @@ def _by_encoder(part: Part, preparation: Preparation, texts: list[str], encoder:
     name = part["name"]
     if encoder is None:
         raise InputError(f"the graph's texts were encoded by {name!r}, which is not kept: give it (encoder=…)")
+    if not part["texts"]:  # they were erased, and nothing is left to compare
+        return new_encoded(texts, encoder) if texts else np.zeros((0, part["width"]), np.float32)
     known = new_encoded(list(part["texts"]), encoder)
     known = known.toarray() if _is_sparse(known) else np.asarray(known)
     output = preparation.arrays[part["output"]]

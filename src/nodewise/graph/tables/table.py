@@ -164,7 +164,7 @@ def read_rows(
     Empty lines and, outside quotes, lines that start with a letter of `comments` are passed over.
     """
     existing_file(path)
-    reader = None
+    reader, begun = None, 1
     try:
         with path.open(
             encoding="utf-8-sig" if encoding.lower() in ("utf-8", "utf8") else encoding, newline=""
@@ -186,6 +186,7 @@ def read_rows(
             for row in reader:
                 if row:
                     yield reader.line_num, row
+                begun = reader.line_num + 1
     except UnicodeError as error:
         raise GraphError(
             f"{path} is not encoded as {encoding} ({error}): save it as UTF-8, or say its encoding"
@@ -195,10 +196,13 @@ def read_rows(
             f"{encoding!r} is no known encoding: use 'utf-8', 'latin-1' or another that Python knows"
         ) from error
     except csv.Error as error:
-        where = "" if reader is None else f", line {reader.line_num}"
+        where = "" if reader is None else f", line {begun}"
+        goes_on = (
+            "" if reader is None or reader.line_num <= begun else f"; what it begins goes on to line {reader.line_num}"
+        )
         raise GraphError(
-            f"{path}{where} cannot be read as CSV ({error}): it may be cut off within quotes, or hold a stray quotation"
-            " mark"
+            f"{path}{where} cannot be read as CSV ({error}){goes_on}: it may be cut off within quotes, or hold a stray"
+            ' quotation mark; write "" for one within a quoted cell'
         ) from error
     except OSError as error:
         raise GraphError(f"{path} cannot be read: {error.strerror or error}; check its permissions") from error

@@ -47,11 +47,12 @@ def draft_queries(moment: Moment, plan: Plan, who: str, learner: SessionLearner 
     """
     bodies = [_second(moment, node) for node in plan.second] + [_audit(node) for node in plan.audit]
     lack = plan.lack
-    if plan.fresh:
+    if plan.fresh or plan.control:
         fresh = [] if learner is None else _fresh(moment, plan, who, learner)
-        reserve = plan.reserve[: plan.fresh - len(fresh)]
+        wanted = plan.fresh + len(plan.control)
+        reserve = plan.reserve[: wanted - len(fresh)]
         bodies += [*fresh, *map(_audit, reserve)]
-        if len(fresh) + len(reserve) < plan.fresh:
+        if len(fresh) + len(reserve) < wanted:
             lack = "no node is left that may be asked"
     return [Draft("ask", who, body) for body in bodies], lack
 
@@ -93,12 +94,13 @@ class Explainer:
         looked_at = int(np.isfinite(self._scores[allowed]).sum())  # of a large graph, a sample
         self._candidates = looked_at or int(allowed.sum())
 
-    def body(self, node: int) -> dict[str, Any]:
+    def body(self, node: int, place_of: int | None = None) -> dict[str, Any]:
         """What a query's event says beside the node: why, rank, score, features, predictions.
 
-        A random question has no rank and no score: the numbers that it was drawn by mean nothing.
+        A random question has no rank and no score: the numbers that it was drawn by mean nothing. A question whose
+        answer is known has those of the node in whose place it is asked, ``place_of``.
         """
-        score = float(self._scores[node])
+        score = float(self._scores[node if place_of is None else place_of])
         rank = 1 + int(np.count_nonzero(self._scores[self._allowed] > score))
         state, is_random = self._states.of(node), self._why_random is not None
         row = self._learner.probabilities_of([node]).numpy()
@@ -111,6 +113,7 @@ class Explainer:
             "score": score if np.isfinite(score) and not is_random else None,
             "features": {name: round(float(value), 4) for name, value in zip(self._feature_names, state, strict=True)},
             "predicted": self._predicted(row),
+            **self._given(row),
         }
 
     def _predicted(self, row: npt.NDArray[np.float32]) -> list[list[Any]]:
@@ -123,6 +126,21 @@ class Explainer:
             numbers = [self._classes.number_of_key(key) or 0 for key in learner.classes]
         best = np.argsort(-row[0], kind="stable")[:_SHOWN_CLASSES]
         return [[self._classes.name(numbers[column]), round(float(row[0, column]), 4)] for column in best]
+
+    def _given(self, row: npt.NDArray[np.float32]) -> dict[str, Any]:
+        """Where a node may have several classes, all that could be told of it, and which it would be given."""
+        learner = self._learner
+        if not learner.several or not learner.predicts or not learner.classes:
+            return {}
+        numbers, chances = learner.by_class(row, self._classes)
+        given = chances[0] >= learner.thresholds(self._classes)
+        order = sorted(range(len(numbers)), key=lambda column: (not given[column], -chances[0, column]))
+        shown = order[: max(_SHOWN_CLASSES, int(given.sum()))]
+        names = [self._classes.name(number) for number in numbers]
+        return {
+            "predicted": [[names[column], round(float(chances[0, column]), 4)] for column in shown],
+            "given": [name for name, is_given in zip(names, given, strict=True) if is_given],
+        }
 
     def _words(self, node: int, rank: int, state: npt.NDArray[np.float32], row: npt.NDArray[np.float32]) -> list[str]:
         entropy, _, from_neighbours, to_neighbours, _ = state.tolist()
@@ -143,7 +161,9 @@ class Explainer:
             )
         elif self._learner.predicts:
             said.append(
-                f"the classifier is {_how_unsure(entropy)} about it"
+                self._least_sure(row)
+                if self._learner.several
+                else f"the classifier is {_how_unsure(entropy)} about it"
                 + self._more(0, state, entropy > 0.6, "so than about")
             )
             distance = max(from_neighbours, to_neighbours)
@@ -153,11 +173,19 @@ class Explainer:
                 + self._more(column, state, distance > 0.1, "so than at")
             )
         else:
-            said.append("nothing is labelled yet, so its place in the graph decides")
+            what = "no class has a label yet" if self._learner.count else "nothing is labelled yet"
+            said.append(f"{what}, so its place in the graph decides")
         if can(self._learner.classifier, "explain"):
             explains = cast(Explains, self._learner.learner)
             said += self._reasons(explains, node, set(near.tolist()), int(row.argmax()))
         return said
+
+    def _least_sure(self, row: npt.NDArray[np.float32]) -> str:
+        """Which of several classes is most undecided."""
+        numbers, chances = self._learner.by_class(row, self._classes)
+        column = int((chances[0] * (1 - chances[0])).argmax())
+        name, chance = self._classes.name(numbers[column]), float(chances[0, column])
+        return f"of its classes, {name} is the least certain: the classifier gives it {chance:.0%}"
 
     def _in_common(self, node: int) -> list[str]:
         """What the node shares with a labelled one, by the name of what is shared."""
@@ -185,7 +213,7 @@ class Explainer:
 
     def _is_without_choice(self, row: npt.NDArray[np.float32]) -> bool:
         """Whether one class of several has all labels, and a node's prediction, which then says nothing of the node."""
-        if len(self._known) != 1 or len(self._classes) < 2:
+        if len(self._known) != 1 or len(self._classes) < 2 or self._learner.several:
             return False
         numbers, chances = self._learner.by_class(row, self._classes)
         return bool(np.delete(chances[0], numbers.index(self._known[0])).max() == 0)
@@ -198,7 +226,7 @@ class Explainer:
         """Which labels speak for the predicted class, and how many nodes the label would decide."""
         said = []
         with one_thread():
-            if self._learner.count:
+            if self._learner.count and self._learner.classes:
                 said += self._speaking(reasoning, node, neighbours, best)
             decided = round(reasoning.reach(node))
         said.append(
@@ -210,16 +238,22 @@ class Explainer:
 
     def _speaking(self, reasoning: Explains, node: int, neighbours: set[int], best: int) -> list[str]:
         labels = dict(self._learner.environment.taken)
-        speaking = [(other, much) for other, much in reasoning.evidence(node) if much > 0 and labels[other] == best]
+        speaking = [
+            (other, much) for other, much in reasoning.evidence(node) if much > 0 and _names_column(labels[other], best)
+        ]
         total = sum(much for _, much in speaking)
         named = [other for other, much in speaking[:_SHOWN_LABELS] if much >= _LEAST_PART * total]
         near, alike = ([other for other in named if (other in neighbours) == is_near] for is_near in (True, False))
         parts = [self._called(near, "its labelled neighbour")] if near else []
         parts += [self._called(alike, "the similar node")] if alike else []
         predicted = self._classes.name(self._classes.number_of_key(self._learner.classes[best]) or 0)
+        because = f"because of {' and '.join(parts)}" if parts else ""
+        if self._learner.several:  # the likeliest class, which need not be likely
+            said = f"{predicted} is the likeliest class"
+            return [f"{said} {because}" if parts else f"{said}, and no label speaks clearly for it"]
         if not parts:
             return [f"no label speaks clearly for {predicted}, which is predicted"]
-        return [f"{predicted} is predicted because of {' and '.join(parts)}"]
+        return [f"{predicted} is predicted {because}"]
 
     def _called(self, nodes: Sequence[int], kind: str) -> str:
         # a name may be a whole text, and several of them more than the log takes
@@ -273,7 +307,8 @@ class States:
         else:
             negative, forward, reverse = self._of_some(nodes)
         features = np.empty((5, len(negative)), np.float32)
-        features[0] = negative / -math.log(max(learner.learner.num_classes, 2))
+        classes = learner.learner.num_classes
+        features[0] = negative / -(classes * math.log(2) if learner.several else math.log(max(classes, 2)))
         features[1] = np.minimum(learner.tensors.degree.numpy()[nodes] / StateSettings.degree_alpha, 1)
         features[2], features[3], features[4] = reverse, forward, learner.environment.labelled[0].numpy()[nodes]
         if not learner.predicts:  # every prediction is the same: what differs is rounding
@@ -291,7 +326,8 @@ class States:
         edges = np.arange(len(of_node)) - np.repeat(np.cumsum(degree) - degree, degree) + np.repeat(starts, degree)
         needed, rows = np.unique(np.concatenate([nodes, around.col[edges].numpy()]), return_inverse=True)
         own, other = rows[: len(nodes)], rows[len(nodes) :]
-        p = np.maximum(learner.probabilities_of(needed.astype(np.int64)).double().numpy(), 1e-10)
+        p = learner.probabilities_of(needed.astype(np.int64)).double().numpy()
+        p = np.maximum(np.concatenate([p, 1 - p], 1) if learner.several else p, 1e-10)
         log_p = np.log(p)
         towards = (p[own][of_node] * (log_p[own][of_node] - log_p[other])).sum(1)  # KL(node ‖ neighbour)
         back = (p[other] * (log_p[other] - log_p[own][of_node])).sum(1)
@@ -312,24 +348,31 @@ def _fresh(moment: Moment, plan: Plan, who: str, learner: SessionLearner) -> lis
     history, settings = moment.history, moment.contents.settings
     learner.set_budget(moment.rules.budget)
     allowed = learner.environment.pool[0].numpy().copy()
-    allowed[[*plan.out, *history.skipped.get(who, ())]] = False
+    allowed[[*plan.out, *history.skipped.get(who, ()), *moment.rules.known]] = False
     if not allowed.any():
         return []
     # labels of an audit are not waited for: they train nothing
     waiting = [node for node in sorted(plan.out) if learner.environment.pool[0, node]]
-    chosen = learner.batch(plan.fresh, torch.from_numpy(allowed), waiting)
+    places = plan.fresh + len(plan.control)  # a node is chosen for each: a question that is known looks like its own
+    chosen = learner.batch(places, torch.from_numpy(allowed), waiting)
     if chosen is None:
         chosen = diverse_batch(
             learner.scores().double().numpy(),
             allowed,
-            plan.fresh,
+            places,
             learner.tensors.neighbours,
             learner.probabilities().argmax(-1).numpy(),
             plan.out,
         )
     name = settings.strategy if settings.policy is None else f"the policy {settings.policy}"
     explainer = Explainer(learner, allowed, name, history.classes, moment.contents.name_of)
-    return [{"node": node, **explainer.body(node)} for node in chosen]
+    control = dict(plan.control)
+    return [
+        {"node": control[place], **explainer.body(control[place], place_of=node), "control": True}
+        if place in control
+        else {"node": node, **explainer.body(node)}
+        for place, node in enumerate(chosen)
+    ]
 
 
 def _audit(node: int) -> dict[str, Any]:
@@ -341,6 +384,10 @@ def _second(moment: Moment, node: int) -> dict[str, Any]:
     have = len(moment.history.ballots.get(node, {}))
     why = f"another opinion: {have} of {moment.rules.redundancy} annotators have labelled it, so no prediction is shown"
     return {"node": node, "audit": node in moment.rules.audit, "why": [why]}
+
+
+def _names_column(label: int | tuple[int, ...], column: int) -> bool:
+    return column in label if isinstance(label, tuple) else label == column
 
 
 def _percent(share: float) -> str:

@@ -18,8 +18,9 @@ from nodewise.ground.errors import InputError, UnknownNameError, WrongTypeError
 from nodewise.ground.events import Note, Reporter, Silent, Warned
 from nodewise.ground.files import scratch_folder
 from nodewise.ground.plugins import code_of
-from nodewise.session.log.contents import store_graph
+from nodewise.session.log.contents import code_on, store_graph
 from nodewise.session.log.log import Log
+from nodewise.session.meaning.changes import member_name
 from nodewise.session.settings import NewSettings, SessionSettings
 
 if TYPE_CHECKING:
@@ -62,13 +63,9 @@ def create_log(
             f"there is a file {str(path)!r} already: a new session needs a new name; to go on with it, open it"
         )
     if not isinstance(graph, Graph):
-        graph = as_graph(graph, reporter=report)
-    if graph.several:
-        raise InputError(
-            f"nodes of the graph {graph.name!r} may have several classes, and a session asks for one class a node: make"
-            " a graph of one class against the rest (y=graph.y_sets[:, 0]), or use evaluate and compare"
-        )
-    labelled = 0 if graph.y is None else int((graph.y >= 0).sum())
+        graph = as_graph(graph, reporter=report, several=wanted.several)
+    several = wanted.several or graph.several
+    labelled = int(graph.labelled.sum())
     use_labels = wanted.use_labels
     if use_labels is None:
         use_labels = labelled < graph.num_nodes
@@ -81,12 +78,16 @@ def create_log(
             )
     given = labelled if use_labels else 0
     names = _classes(graph, wanted.classes, use_labels, wanted.closed_classes)
+    if several:
+        names = tuple(map(member_name, names))
     chosen = choose_strategy(graph, wanted.strategy, wanted.policy, wanted.strategy_settings)
     if wanted.classifier is None and chosen.played_with is not None:
         name, own = chosen.played_with
         learns = make_classifier(name, {**own, **(wanted.classifier_settings or {})}, imports=False)
     else:
         learns = make_classifier(wanted.classifier, wanted.classifier_settings)
+    if several:
+        _refuse_one_label(learns, chosen)
     raw, graph = graph, prepared(graph, wanted.features, learns.default_features(graph))
     source = source if graph is raw else None  # the file holds the features as they were
     report(Note(f"strategy {chosen.strategy}: {chosen.reason}"))
@@ -94,12 +95,20 @@ def create_log(
         report(Note(remark))
     if not names and not can(learns, "grow-classes"):
         raise refusal(learns, "grow-classes", "no class is named")
+    if wanted.trust and several:
+        raise InputError(
+            "trust was asked for, which weighs labels of one class a node, and nodes of the job may have several: leave"
+            " one of them out"
+        )
+    if wanted.trust and not can(learns, "label-trust"):
+        raise refusal(learns, "label-trust", "trust was asked for")
     if can(learns, "foresee"):  # before anything is written
         cast(Foresees, learns).foresee(graph, report)
     settings = SessionSettings.decide(
         wanted,
         budget=_budget(graph, names, wanted.budget),
         classes=names,
+        several=several,
         strategy=chosen.strategy,
         policy=chosen.policy,
         classifier=learns.name,
@@ -108,13 +117,11 @@ def create_log(
         features=graph.features,
         classifier_settings=_stored_settings(learns),
         strategy_settings={} if chosen.made is None else _stored_settings(chosen.made),
-        classifier_digest=code_of(learns),
+        classifier_digest=code_on(graph, learns),
         strategy_digest=None if chosen.made is None else code_of(chosen.made),
     )
     allowed = _mask(graph, candidates)
-    free = int(
-        (allowed & ~((graph.y >= 0) if use_labels and graph.y is not None else np.zeros(graph.num_nodes, bool))).sum()
-    )
+    free = int((allowed & ~graph.labelled if use_labels else allowed).sum())
     if settings.budget + settings.audit > free:
         beside = f" and an audit of {settings.audit}" if settings.audit else ""
         raise InputError(
@@ -204,8 +211,8 @@ def _classes(graph: Graph, classes: Sequence[str] | None, use_labels: bool, clos
             f"classes must be a list of names, got the text {classes!r}: give [{classes!r}], or several"
         )
     names = [class_name(name) for name in classes]
-    if use_labels and graph.y is not None:
-        used = [graph.class_names[number] for number in np.unique(graph.y[graph.y >= 0])]
+    if use_labels and (graph.y is not None or graph.y_sets is not None):
+        used = [graph.class_names[number] for number in _used_classes(graph)]
         others = [name for name in used if name not in names]
         if closed and others:
             raise UnknownNameError(
@@ -216,6 +223,27 @@ def _classes(graph: Graph, classes: Sequence[str] | None, use_labels: bool, clos
             )
         names += others
     return tuple(names)
+
+
+def _used_classes(graph: Graph) -> list[int]:
+    """The numbers of the classes that the graph has labels of."""
+    if graph.y_sets is not None:
+        return np.flatnonzero((graph.y_sets > 0).any(0)).tolist()
+    return [] if graph.y is None else np.unique(graph.y[graph.y >= 0]).tolist()
+
+
+def _refuse_one_label(learns: Classifier, chosen: Choice) -> None:
+    """Refuse a classifier or strategy that can deal with one class a node alone, before anything is written."""
+    why = "nodes of the job may have several"
+    if not can(learns, "several-labels"):
+        raise refusal(learns, "several-labels", why)
+    if chosen.made is None:
+        raise InputError(
+            "the strategy 'policy' cannot deal with several labels of a node, and nodes of the job may have several:"
+            " choose gain, uncertainty or random"
+        )
+    if not can(chosen.made, "several-labels"):
+        raise refusal(chosen.made, "several-labels", why)
 
 
 def _budget(graph: Graph, names: Sequence[str], budget: int | None) -> int:

@@ -18,10 +18,12 @@ import scipy.sparse as sp
 
 from nodewise.graph.io.label_studio import shown_column, task
 from nodewise.graph.io.npz import write_npz
+from nodewise.graph.label_sets import set_texts
 from nodewise.graph.tables.table import csv_text
 from nodewise.ground.errors import InputError, UnknownNameError
 from nodewise.ground.events import Reporter, count, html_table
 from nodewise.ground.files import atomic_file
+from nodewise.session.answers import SEPARATOR, numbers_of
 from nodewise.session.meaning.rules import Moment
 
 if TYPE_CHECKING:
@@ -58,15 +60,19 @@ class Prediction:
     Attributes:
         classes: the columns' names, in the order of the classes' numbers; one without a label has probability 0, once
             another has one.
-        probabilities: float32 [node, class]; every row sums to 1.
+        probabilities: float32 [node, class]; every row sums to 1. Where a node may have several classes, each has a
+            probability of its own.
         labels: how many labels it was learned from.
         suggestions: model -> what it says of each node, empty where it says nothing.
+        given: where a node may have several classes, those that it is given, by the classifier's thresholds, bool
+            [node, class]; else None.
     """
 
     classes: tuple[str, ...]
     probabilities: npt.NDArray[np.float32]
     labels: int
     suggestions: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    given: npt.NDArray[np.bool_] | None = None
 
     def __repr__(self) -> str:
         """One line: of how many nodes, and from how many labels."""
@@ -76,7 +82,9 @@ class Prediction:
 
     def _repr_html_(self) -> str:
         """A small table for notebooks: how many nodes each class is predicted for."""
-        counts = np.bincount(self.best, minlength=len(self.classes)).tolist()
+        counts = np.bincount(self.best[self.best >= 0], minlength=len(self.classes)).tolist()
+        if self.given is not None:
+            counts = self.given.sum(0).tolist()
         return html_table(repr(self), {name: count(n, "node") for name, n in zip(self.classes, counts, strict=True)})
 
     @property
@@ -94,12 +102,34 @@ class Prediction:
 
     @property
     def names(self) -> list[str]:
-        """The most likely class of every node, by name, empty where it is unknown."""
+        """The most likely class of every node, by name, empty where it is unknown.
+
+        Where a node may have several classes, all that it is given, with ``;`` between them; alone it means none.
+        """
+        if self.given is not None:
+            return [""] * len(self.given) if self.unknown else set_texts(self.given.view(np.int8), self.classes)
         return ["" if column < 0 else self.classes[column] for column in self.best.tolist()]
 
     @property
+    def sets(self) -> list[tuple[str, ...]]:
+        """The classes that every node is given, by name: the most likely one, or any number where it may have several.
+
+        Nothing where they are unknown.
+        """
+        if self.given is None:
+            return [(name,) if name else () for name in self.names]
+        return [tuple(self.classes[column] for column in np.flatnonzero(row)) for row in self.given]
+
+    @property
     def confidence(self) -> npt.NDArray[np.float32]:
-        """The probability of the most likely class: [node]."""
+        """The probability of the most likely class: [node].
+
+        Where a node may have several classes, the probability that the least certain one is decided rightly.
+        """
+        if self.given is not None:
+            decided = np.where(self.given, self.probabilities, 1 - self.probabilities)
+            least: npt.NDArray[np.float32] = decided.min(1, initial=1)
+            return least
         highest: npt.NDArray[np.float32] = self.probabilities.max(1)
         return highest
 
@@ -116,14 +146,16 @@ def make_prediction(
     closed = learner.closed(reporter=reporter).numpy()
     numbers, table = learner.by_class(closed, classes)
     table.flags.writeable = False
-    return Prediction(tuple(map(classes.name, numbers)), table, learner.count, suggestions or {})
+    given = table >= learner.thresholds(classes) if learner.several else None
+    return Prediction(tuple(map(classes.name, numbers)), table, learner.count, suggestions or {}, given)
 
 
-def uniform_prediction(classes: ClassList, nodes: int) -> Prediction:
+def uniform_prediction(classes: ClassList, nodes: int, several: bool = False) -> Prediction:
     """What is known before the first label: nothing, so that each class has the same probability for every node."""
-    table = np.full((nodes, len(classes)), 1 / len(classes), np.float32)
+    table = np.full((nodes, len(classes)), 0.5 if several else 1 / len(classes), np.float32)
     table.flags.writeable = False
-    return Prediction(tuple(each.name for each in classes), table, 0)
+    given = np.zeros(table.shape, bool) if several else None
+    return Prediction(tuple(each.name for each in classes), table, 0, given=given)
 
 
 Writer = Callable[[Moment, Prediction | None, Path], object]
@@ -134,7 +166,8 @@ def find_writer(path: Path, format: ExportFormat | None = None, *, keep_formulas
     """What writes the form that the file's ending says, or that `format` names.
 
     ``.csv``: one row a node, what it is labelled and predicted. ``.json``: the same with votes and settings. ``.npz``:
-    the graph with the labels that count as ``y`` and the further fields ``predicted`` and ``probabilities``. ``.pt``: a
+    the graph with the labels that count as ``y``, or ``y_multi`` where a node may have several classes, and the further
+    fields ``predicted`` and ``probabilities``. ``.pt``: a
     dictionary of plain tensors, which ``torch_geometric.data.Data.from_dict(torch.load(path, weights_only=True))``
     makes a `Data` of; sparse features, such as those of texts, stay a sparse tensor, which the first layer of most
     networks takes as it is, and ``data.x.to_dense()`` makes a plain one of.
@@ -169,14 +202,15 @@ def write_export(moment: Moment, prediction: Prediction | None, path: Path, writ
     said = [count(len(moment.labels), "label")]
     if prediction is None:
         return [*said, "no predictions, since nothing trains them yet"]
-    nodes = f"{moment.contents.graph.num_nodes - len(moment.rules.gone)} nodes"
+    nodes = f"{len(moment.rows)} nodes"
     return [*said, f"the class of {nodes} unknown" if prediction.unknown else f"predictions for {nodes}"]
 
 
 def prediction_rows(moment: Moment, prediction: Prediction | None) -> tuple[list[str], list[list[Any]]]:
     """The table's heading and one row a node. A class that is unknown is an empty cell.
 
-    Names, label and where it comes from, prediction and its probability, every class's probability.
+    Names, label and where it comes from, prediction and its probability, every class's probability. Where a node may
+    have several classes, ``;`` stands between them, alone for none of them.
     """
     labels, sources = moment.labels, _sources(moment)
     head = ["node", "name", "label", "from"]
@@ -189,7 +223,11 @@ def prediction_rows(moment: Moment, prediction: Prediction | None) -> tuple[list
     for node in moment.rows:
         row: list[Any] = [node, moment.contents.name_of(node), labels.get(node, ""), sources.get(node, "")]
         if prediction is not None:
-            row += [best[node], f"{sure[node]:.6g}", *(f"{chance:.6g}" for chance in prediction.probabilities[node])]
+            row += [
+                best[node],
+                f"{sure[node]:.6g}",
+                *(f"{chance:.6g}" for chance in prediction.probabilities[node].tolist()),
+            ]
             if prediction.suggestions:
                 said = [answers[node] for answers in prediction.suggestions.values()]
                 row += [_behind(prediction, node, best[node], node in labels), *said]
@@ -231,8 +269,17 @@ def _sources(moment: Moment) -> dict[int, str]:
     A given label that somebody has changed is told.
     """
     history, audit = moment.history, moment.audit_labels
-    told = {node: "audit" if node in audit else "bulk" if node in history.bulk else "told" for node in history.numbers}
-    return {**dict.fromkeys(moment.labels, "given"), **told}
+    bulk = history.bulk | moment.rules.known  # what the owner knows was told for many at once
+    return {
+        node: "given"
+        if node not in history.numbers
+        else "audit"
+        if node in audit
+        else "bulk"
+        if node in bulk
+        else "told"
+        for node in moment.labels
+    }
 
 
 def _csv(
@@ -285,7 +332,7 @@ def _json(moment: Moment, prediction: Prediction | None, path: Path) -> None:
                 "node": node,
                 "name": contents.name_of(node),
                 "predicted": name,
-                "probabilities": [round(float(p), 6) for p in row],
+                "probabilities": [round(p, 6) for p in row.tolist()],
             }
             for node, (name, row) in enumerate(zip(prediction.names, prediction.probabilities, strict=True))
             if node not in moment.rules.gone
@@ -313,15 +360,26 @@ def _label_studio(moment: Moment, prediction: Prediction | None, path: Path) -> 
             shown: name,
             **{key: str(cells[node]) for key, cells in attributes.items() if key != "node"},
         }
-        said = [(choice, who) for who, choice in votes.get(node, {}).items()] or ([(label, "")] if label else [])
+        opinions = {} if node in moment.rules.known else votes.get(node, {})  # an annotation is a label there
+        said = [(choice, who) for who, choice in opinions.items()] or ([(label, "")] if label else [])
         predicted = None if best is None else (*best[node], version)
-        tasks.append(task(data, tag, said, label, predicted))
+        tasks.append(task(data, tag, said, label, predicted, SEPARATOR if contents.settings.several else None))
     with atomic_file(path) as handle:
         handle.write(json.dumps(tasks, indent=1).encode())
 
 
 def _class_names(moment: Moment, prediction: Prediction | None) -> tuple[str, ...]:
     return prediction.classes if prediction is not None else tuple(each.name for each in moment.history.classes)
+
+
+def _label_sets(moment: Moment) -> npt.NDArray[np.int8]:
+    """The classes of each node where it may have several, -1 without an answer: [node, class]."""
+    columns = {number: column for column, number in enumerate(moment.history.classes.numbers)}
+    table = np.full((moment.contents.graph.num_nodes, len(columns)), -1, np.int8)
+    for node, answer in moment.answers.items():
+        table[node] = 0
+        table[node, [columns[number] for number in numbers_of(answer)]] = 1
+    return table
 
 
 def _label_ids(moment: Moment, names: tuple[str, ...]) -> npt.NDArray[np.int64]:
@@ -336,8 +394,12 @@ def _npz(moment: Moment, prediction: Prediction | None, path: Path) -> None:
     graph = moment.contents.graph
     extra = dict(graph.extra)
     if prediction is not None:
-        extra |= {"predicted": prediction.best, "probabilities": prediction.probabilities}
-    write_npz(replace(graph, y=_label_ids(moment, names), class_names=names, extra=extra), path)
+        predicted = prediction.best if prediction.given is None else prediction.given.astype(np.int8)
+        extra |= {"predicted": predicted, "probabilities": prediction.probabilities}
+    if moment.contents.settings.several:
+        write_npz(replace(graph, y=None, y_sets=_label_sets(moment), class_names=names, extra=extra), path)
+    else:
+        write_npz(replace(graph, y=_label_ids(moment, names), class_names=names, extra=extra), path)
 
 
 def _feature_tensor(graph: Graph) -> torch.Tensor:
@@ -363,7 +425,9 @@ def _pt(moment: Moment, prediction: Prediction | None, path: Path) -> None:
 
     names = _class_names(moment, prediction)
     graph = moment.contents.graph
-    y = _label_ids(moment, names)
+    several = moment.contents.settings.several
+    y = _label_sets(moment) if several else _label_ids(moment, names)
+    told = (y >= 0).all(1) if several else y >= 0
     held = np.zeros(graph.num_nodes, dtype=bool)
     held[list(moment.audit_labels)] = True
     both = np.concatenate([graph.edge_index, graph.edge_index[::-1]], axis=1)
@@ -371,7 +435,7 @@ def _pt(moment: Moment, prediction: Prediction | None, path: Path) -> None:
     tensors: dict[str, Any] = {
         "edge_index": torch.from_numpy(both[:, order].copy()),
         "y": torch.from_numpy(y),
-        "train_mask": torch.from_numpy((y >= 0) & ~held),
+        "train_mask": torch.from_numpy(told & ~held),
         "test_mask": torch.from_numpy(held),
         "num_nodes": graph.num_nodes,
         "class_names": list(names),
@@ -384,7 +448,7 @@ def _pt(moment: Moment, prediction: Prediction | None, path: Path) -> None:
         tensors["node_names"] = list(graph.node_names)
     if prediction is not None:
         tensors |= {
-            "predicted": torch.from_numpy(prediction.best),
+            "predicted": torch.from_numpy(prediction.best if prediction.given is None else prediction.given),
             "probabilities": torch.from_numpy(prediction.probabilities.copy()),
         }
     with atomic_file(path) as handle:

@@ -8,7 +8,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from nodewise.ground.events import count, html_table
-from nodewise.session.meaning.agreement import Agreement, measure_agreement
+from nodewise.session.answers import SEPARATOR, numbers_of
+from nodewise.session.meaning.agreement import Agreement, measure_agreement, measure_set_agreement
 from nodewise.session.meaning.rules import Moment
 
 __all__ = ["Status", "make_status"]
@@ -33,6 +34,10 @@ class Status:
         random: annotator -> the nodes among those of ``open`` that were drawn at random, since the strategy had nothing
             to choose by.
         done: whether the budget is spent, or no node left, and the audit complete.
+        several: whether a node may have several classes; ``agreement`` is then the share of alike decisions, class by
+            class, and labels have ``;`` between classes.
+        none: nodes answered with none of the classes, where they may have several.
+        outdated: labelled rows that were changed since somebody last said something of them.
     """
 
     graph: str
@@ -56,6 +61,9 @@ class Status:
     kappa: Agreement | None = None
     notes: int = 0
     random: Mapping[str, list[str]] = field(default_factory=dict)
+    several: bool = False
+    none: int = 0
+    outdated: tuple[str, ...] = ()
 
     @property
     def left(self) -> int:
@@ -88,6 +96,7 @@ class Status:
             **asdict(self),
             "left": self.left,
             "classes": list(self.classes),
+            "outdated": list(self.outdated),
             "audit": {"labelled": self.audit[0], "of": self.audit[1]},
             "kappa": None if self.kappa is None else self.kappa.as_dict(),
         }
@@ -103,14 +112,22 @@ def make_status(moment: Moment) -> Status:
         waiting.setdefault(query.annotator, []).append(contents.name_of(query.node))
         if query.body.get("random"):
             drawn.setdefault(query.annotator, []).append(contents.name_of(query.node))
-    balance = Counter(moment.labels.values())
+    balance = Counter(history.classes.name(number) for said in moment.answers.values() for number in numbers_of(said))
     single = {
         node: {who: history.votes[node][who] for who, vote in by.items() if not vote.bulk}
         for node, by in history.ballots.items()
         if node not in rules.gone
     }
-    agreement = measure_agreement(single)
+    if settings.several:
+        agreement = measure_set_agreement(
+            {node: {who: _names(text) for who, text in said.items()} for node, said in single.items()}
+        )
+    else:
+        agreement = measure_agreement(single)
     voters = Counter(who for node, by in history.ballots.items() if node not in rules.gone for who in by)
+    said_of = moment.labels.keys() | (
+        rules.known & history.numbers.keys()
+    )  # an answer may be out of date, label or not
     return Status(
         graph=graph.name,
         nodes=graph.num_nodes,
@@ -129,8 +146,15 @@ def make_status(moment: Moment) -> Status:
         agreement=None if agreement is None else agreement.share,
         disagreements={contents.name_of(node): votes for node, votes in history.disagreements.items()},
         done=moment.done,
-        bulk=len(history.bulk - rules.gone),
+        bulk=len((history.bulk | rules.known) & moment.labels.keys()),
         kappa=agreement,
         notes=sum(len(notes) for node, notes in history.notes.items() if node not in rules.gone),
         random=drawn,
+        several=settings.several,
+        none=sum(said == () for said in moment.answers.values()),
+        outdated=tuple(contents.name_of(node) for node in sorted(history.outdated & said_of)),
     )
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name for name in text.split(SEPARATOR) if name)

@@ -19,6 +19,7 @@ import numpy.typing as npt
 from nodewise.contracts import LeavesOneOut, can, seen_by
 from nodewise.ground.compute import numpy_generator
 from nodewise.ground.events import Progress, Reporter, Silent
+from nodewise.session.answers import Answer
 from nodewise.session.meaning.history import Label
 
 if TYPE_CHECKING:
@@ -33,9 +34,12 @@ __all__ = [
     "audit_accuracy",
     "audit_parts",
     "cross_validated",
+    "decide",
     "left_out_accuracy",
+    "left_out_answers",
     "left_out_bias",
     "left_out_lack",
+    "micro_f1",
     "weighted_total",
     "wilson",
 ]
@@ -44,6 +48,9 @@ _FOLDS = 5
 _LEAST = 2
 """Labels of each class from which on one may be left out."""
 _EPOCHS = 35
+_SAMPLES = 2000
+Decided = npt.NDArray[np.int64] | Sequence[tuple[int, ...]]
+"""What is predicted for each node: the number of its class, [node], or the numbers of its classes in order."""
 
 
 @dataclass(frozen=True)
@@ -89,22 +96,23 @@ def wilson(right: int, of: int) -> Accuracy:
     return Accuracy(right / of, float(low), float(high), of)
 
 
-def audit_accuracy(best: npt.NDArray[np.int64], audit: Mapping[int, int]) -> Accuracy | None:
+def audit_accuracy(best: Decided, audit: Mapping[int, Answer]) -> Accuracy | None:
     """The accuracy on the audit's labels: they were drawn at random and train nothing, so it is unbiased.
 
     None without any.
 
     Args:
-        best: the number of each node's predicted class: [node].
-        audit: node -> number of its class.
+        best: the number of each node's predicted class: [node]. Where it may have several, all their numbers: only a
+            set that is exactly right is right.
+        audit: node -> number of its class, or of its classes.
     """
     if not audit:
         return None
-    return wilson(sum(int(best[node]) == number for node, number in audit.items()), len(audit))
+    return wilson(sum(bool(best[node] == number) for node, number in audit.items()), len(audit))
 
 
 def audit_parts(
-    best: npt.NDArray[np.int64], audit: Mapping[int, int], draws: Sequence[tuple[int, Sequence[int]]]
+    best: Decided, audit: Mapping[int, Answer], draws: Sequence[tuple[int, Sequence[int]]]
 ) -> list[tuple[int, Accuracy]]:
     """The accuracy on each part of the audit that has an answer, with the number of rows that it was drawn from.
 
@@ -155,7 +163,7 @@ def left_out_lack(learner: SessionLearner, judged: Collection[int], classes: Cla
     """
     labels = learner.labels_by_class(classes)
     enough = sum(number >= _LEAST for number in labels.values())
-    if len(labels) < 2:
+    if len(labels) < 2 and not learner.several:
         return "leave-one-out accuracy can be told once two classes have two labels each: there is one class so far"
     if enough < len(labels):
         return (
@@ -184,16 +192,75 @@ def left_out_accuracy(learner: SessionLearner, judged: Collection[int], classes:
     """
     if not can(learner.classifier, "leave-one-out") or left_out_lack(learner, judged, classes) is not None:
         return None
+    said = left_out_answers(learner, judged, classes)
+    return None if said is None else wilson(sum(guess == answer for guess, answer in said), len(said))
+
+
+def left_out_answers(
+    learner: SessionLearner, judged: Collection[int], classes: ClassList
+) -> list[tuple[Answer, Answer]] | None:
+    """What is predicted for each label from all the others, and what it is; None without a label."""
     table = cast(LeavesOneOut, learner.learner).leave_one_out()
-    told = [(index, node, number) for index, (node, number) in enumerate(learner.environment.taken) if node in judged]
     if table is None:
         return None
     numbers, columns = learner.by_class(table[0].numpy(), classes)
-    guesses = np.array(numbers)[columns.argmax(1)]
-    return wilson(
-        sum(int(guesses[index]) == classes.number_of_key(learner.classes[number]) for index, _, number in told),
-        len(told),
+    best = decide(learner, numbers, columns, classes)
+    keys = learner.classes
+
+    def number(column: int) -> int:
+        return classes.number_of_key(keys[column]) or 0
+
+    said: list[tuple[Answer, Answer]] = []
+    for index, (node, label) in enumerate(learner.environment.taken):
+        if node in judged:
+            told = tuple(sorted({number(each) for each in label})) if isinstance(label, tuple) else number(label)
+            guess = best[index]
+            said.append((guess if isinstance(guess, tuple) else int(guess), told))
+    return said
+
+
+def decide(
+    learner: SessionLearner, numbers: Sequence[int], table: npt.NDArray[np.float32], classes: ClassList
+) -> Decided:
+    """What is predicted: the likeliest class, or where a node may have several those above the learner's thresholds.
+
+    Args:
+        numbers: of the session's classes.
+        table: their probabilities, [row, class].
+    """
+    if not learner.several:
+        best: npt.NDArray[np.int64] = np.array(numbers)[table.argmax(1)]
+        return best
+    given = table >= learner.thresholds(classes)
+    return [tuple(number for number, is_given in zip(numbers, row, strict=True) if is_given) for row in given.tolist()]
+
+
+def micro_f1(said: Sequence[tuple[Answer, Answer]], seed: int) -> Accuracy | None:
+    """Micro-F1 of predicted sets of classes, over all classes: 2 hits / (classes predicted + classes told).
+
+    The 95 % interval is that of 2,000 samples of the nodes, drawn with replacement. None where no class occurs.
+
+    Args:
+        said: what is predicted and what is right, of each node.
+        seed: of the samples.
+    """
+    counts = np.array(
+        [
+            (len(set(guess) & set(told)), len(guess) + len(told))
+            for guess, told in said
+            if isinstance(guess, tuple) and isinstance(told, tuple)
+        ],
+        np.float64,
     )
+    if not len(counts) or not counts[:, 1].sum():
+        return None
+    drawn = numpy_generator(seed, "micro-f1").integers(0, len(counts), (_SAMPLES, len(counts)))
+    sums = counts[drawn].sum(1)
+    low, high = np.quantile(
+        np.divide(2 * sums[:, 0], sums[:, 1], where=sums[:, 1] > 0, out=np.ones(_SAMPLES)), (0.025, 0.975)
+    )
+    total = counts.sum(0)
+    return Accuracy(float(2 * total[0] / total[1]), float(low), float(high), len(counts))
 
 
 def cross_validated(
@@ -207,7 +274,7 @@ def cross_validated(
 ) -> Accuracy | None:
     """The accuracy on labels that were left out in turn, five folds at once.
 
-    None with fewer than five labels or a single class.
+    None with fewer than five labels or a single class, and where a node may have several classes.
 
     Labels ``beside`` train every fold and are never judged: told in bulk, they lean on predictions or on each other.
 
@@ -221,7 +288,11 @@ def cross_validated(
 
     report = reporter or Silent()
     count = len(labels)
-    if count < _FOLDS or len({label.label for label in labels}) < 2:
+    if (
+        count < _FOLDS
+        or len({label.label for label in labels}) < 2
+        or any(isinstance(label.label, tuple) for label in labels)
+    ):
         return None
     order = numpy_generator(seed, "cross-validation").permutation(count)
     size = -(-count // _FOLDS)
@@ -231,7 +302,7 @@ def cross_validated(
     kept = np.stack([np.setdiff1d(np.arange(count), part) for part in left_out])
     kept = np.concatenate([kept, np.tile(np.arange(count, count + len(beside)), (_FOLDS, 1))], axis=1)
     nodes = torch.tensor([label.node for label in (*labels, *beside)])
-    numbers = torch.tensor([classes.index(label.label) for label in (*labels, *beside)])
+    numbers = torch.tensor([classes.index(str(label.label)) for label in (*labels, *beside)])
     with one_thread():
         seen = seen_by(classifier, tensors)
         runs = classifier.start(seen.unlabelled, seen.prepared_by(classifier), _FOLDS, len(classes), kept.shape[1])

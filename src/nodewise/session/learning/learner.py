@@ -23,17 +23,18 @@ from nodewise.contracts import (
     Classifier,
     GrowsByClasses,
     Learner,
+    LearnsSets,
     LooksAtPart,
-    Queried,
     Strategy,
+    TakesSets,
     TakesSuggestions,
+    TakesTrust,
     can,
     refusal,
     seen_by,
 )
 from nodewise.environment import (
     EnvironmentObservation,
-    Runs,
     checked_logits,
     checked_scores,
     choose,
@@ -46,8 +47,10 @@ from nodewise.ground.compute import one_thread
 from nodewise.ground.errors import InputError
 from nodewise.ground.events import Progress, Reporter, Silent
 from nodewise.session.answers import ClassList
+from nodewise.session.learning.environment import Columns, SessionEnvironment
 from nodewise.session.meaning.history import Label
 from nodewise.session.meaning.suggestions import Said
+from nodewise.session.meaning.trust import LabelTrust
 from nodewise.session.settings import SessionSettings
 
 if TYPE_CHECKING:
@@ -55,7 +58,7 @@ if TYPE_CHECKING:
 
     from nodewise.session.log.contents import Contents
 
-__all__ = ["MANY_NODES", "Learners", "Purpose", "SessionEnvironment", "SessionLearner"]
+__all__ = ["MANY_NODES", "Learners", "Purpose", "SessionLearner"]
 
 MANY_NODES = 200_000
 """Nodes from which predictions are computed where they are looked at, and shares of all nodes are those of a sample.
@@ -95,7 +98,9 @@ class SessionLearner:
         self._of_classifier = seen_by(classifier, tensors)
         self._prepared = self._of_classifier.prepared_by(classifier)
         self._settings, self._strategy, self._snapshot_bytes = settings, strategy, snapshot_bytes
-        self.environment = SessionEnvironment(tensors, self._new_learner(), settings.budget, candidates)
+        self.several = settings.several
+        learner = self._new_learner()
+        self.environment = SessionEnvironment(tensors, learner, settings.budget, candidates, settings.several)
         self._in_order = classifier.trained or not strategy.stateless
         self._history: tuple[Label, ...] = ()
         self._classes: tuple[str, ...] = ()
@@ -105,6 +110,7 @@ class SessionLearner:
         self._snapshots: dict[int, _Remembered] = {}
         self._said: Said | None = None
         self._said_for: tuple[Said, tuple[str, ...]] | None = None
+        self._trusted: LabelTrust | None = None
         with one_thread():
             if self._in_order:
                 self._start(tuple(given))
@@ -115,7 +121,8 @@ class SessionLearner:
         """A learner to which classes are added by name; one that cannot take in classes knows those of the start."""
         classes = 0 if can(self.classifier, "grow-classes") else len(self._settings.classes)
         seen = self._of_classifier.unlabelled
-        return self.classifier.start(seen, self._prepared, 1, classes, self._settings.budget)
+        start = cast(TakesSets, self.classifier).start_several if self.several else self.classifier.start
+        return start(seen, self._prepared, 1, classes, self._settings.budget)
 
     @property
     def learner(self) -> Learner:
@@ -137,26 +144,39 @@ class SessionLearner:
 
     @property
     def predicts(self) -> bool:
-        """Whether it has anything to predict from: labels, or what models say."""
-        return bool(self.count) or self._said is not None
+        """Whether it has anything to predict from: labels, or what models say.
 
-    def hear(self, said: Said | None) -> None:
-        """Take what models say, and go on with the labels that it has; None where they say nothing.
+        Where a node may have several classes, nothing but "none of them" may have been told.
+        """
+        return (bool(self.count) and bool(self._classes)) or self._said is not None
+
+    @property
+    def weighs_labels(self) -> bool:
+        """Whether labels count by how far they are trusted."""
+        return self._trusted is not None
+
+    def hear(self, said: Said | None, trusted: LabelTrust | None = None) -> None:
+        """Take what models say and how far labels are trusted, None for neither; and go on with the labels it has.
 
         Raises:
-            InputError: the classifier cannot begin with what models say.
+            InputError: the classifier cannot begin with what models say, or cannot let labels count less.
         """
-        if said is self._said:
-            return
-        if not can(self.classifier, "own-centre"):
+        heard, weighed, history = said is not self._said, trusted is not self._trusted, self._history
+        if weighed and not can(self.classifier, "label-trust"):
+            raise refusal(self.classifier, "label-trust", "the job was made with trust")
+        if heard and not can(self.classifier, "own-centre"):
             raise refusal(self.classifier, "own-centre", "the job has suggestions of models")
-        self._said, history = said, self._history
+        if weighed:
+            self._trusted = trusted
+            cast(TakesTrust, self.learner).set_trust(*(trusted or (None,)))
+            self._moved()
+        self._said = said
         with one_thread():
-            if not self._in_order:
+            if heard and not self._in_order:
                 self._learn_together(history, self._given)
-                return
-            self._start(self._given)
-        self.follow(history)
+            elif self._in_order and (heard or weighed):  # every step is seen anew, as in a session that is reopened
+                self._start(self._given)
+                self.follow(history)
 
     def _hand_on(self) -> None:
         """Give the learner what models say, by its own columns; nothing where it has that already."""
@@ -223,7 +243,10 @@ class SessionLearner:
             scores = self.scores()
             if not can(self._strategy, "several-queries"):
                 return None
-            if count == 1 and not waiting:  # the scores are there: a batch of one need not compute them again
+            # a batch of one need not compute the scores again, unless what they chose from was more than is allowed; a
+            # strategy that carries something has chosen in them
+            as_scored = not self._strategy.stateless or torch.equal(allowed, self.environment.pool[0])
+            if count == 1 and not waiting and as_scored:
                 return [int(choose(scores[None], allowed[None]))]
             seen = copy(self.observation)
             seen.pool, seen.labelled = allowed[None], seen.labelled.clone()
@@ -272,7 +295,7 @@ class SessionLearner:
         with one_thread():
             if self._looks_at_few and not (self._seen is not None and self._seen.has_predictions):
                 if self._all is None:
-                    self._all = torch.softmax(self._logits(), -1)
+                    self._all = self._chances(self._logits())
                 return self._all
             return self.observation.probabilities[0]
 
@@ -285,7 +308,26 @@ class SessionLearner:
             return self.probabilities()[torch.as_tensor(nodes)]
         with one_thread():
             part = cast(LooksAtPart, self.learner).part(torch.as_tensor(nodes))
-            return torch.softmax(part.logits()[0], -1)
+            return self._chances(part.logits()[0])
+
+    def _chances(self, logits: torch.Tensor) -> torch.Tensor:
+        """The probabilities that logits mean: of classes that exclude each other, or of each by itself."""
+        return torch.sigmoid(logits) if self.several else torch.softmax(logits, -1)
+
+    def thresholds(self, classes: ClassList) -> npt.NDArray[np.float32]:
+        """The probability from which on a node is given each of the session's classes: [class].
+
+        Only where a node may have several. A class that has no label is given to nobody.
+        """
+        numbers, result = list(classes.numbers), np.full(len(classes), np.inf, np.float32)
+        with one_thread():
+            odds = torch.sigmoid(cast(LearnsSets, self.learner).thresholds()[0]).tolist()
+        labels = self.labels_by_class(classes)
+        for column, key in enumerate(self._classes):
+            number = classes.number_of_key(key)
+            if number in numbers and labels[number]:
+                result[numbers.index(number)] = min(result[numbers.index(number)], odds[column])
+        return result
 
     @property
     def is_large(self) -> bool:
@@ -312,20 +354,27 @@ class SessionLearner:
         """
         numbers = list(classes.numbers)
         result = np.zeros((len(table), len(numbers)), np.float32)
-        for column, key in enumerate(self._classes):
-            number = classes.number_of_key(key)
-            if number in numbers:
-                result[:, numbers.index(number)] += table[:, column]
+        index: dict[int | None, int] = {number: column for column, number in enumerate(numbers)}
+        first: dict[int, int] = {}
+        merged: list[tuple[int, int]] = []
+        for source, key in enumerate(self._classes):
+            column = index.get(classes.number_of_key(key))
+            if column is not None and first.setdefault(column, source) != source:
+                merged.append((column, source))
+        result[:, list(first)] = table[:, list(first.values())]
+        for column, source in merged:
+            result[:, column] += table[:, source]
         result[:, result.max(0, initial=0) <= _NO_CHANCE] = 0
         return numbers, result
 
     def labels_by_class(self, classes: ClassList) -> dict[int, int]:
         """How many labels it has learned of each of the session's classes, by number, also of those without any."""
         counts = dict.fromkeys(classes.numbers, 0)
-        for _, column in self.environment.taken:
-            number = classes.number_of_key(self._classes[column])
-            if number in counts:
-                counts[number] += 1
+        for _, columns in self.environment.taken:
+            for column in columns if isinstance(columns, tuple) else (columns,):
+                number = classes.number_of_key(self._classes[column])
+                if number in counts:
+                    counts[number] += 1
         return counts
 
     def closed(self, reporter: Reporter | None = None) -> torch.Tensor:
@@ -341,7 +390,7 @@ class SessionLearner:
                 return self._trained_anew(reporter)
             try:
                 finish_learner(self.learner, reporter)
-                return torch.softmax(self._logits(), -1)
+                return self._chances(self._logits())
             finally:
                 self.learner.restore(kept)
 
@@ -359,7 +408,7 @@ class SessionLearner:
         )
         twin.follow(self._history)
         finish_learner(twin.learner, reporter)
-        return torch.softmax(twin._logits(), -1)
+        return self._chances(twin._logits())
 
     def _start(self, given: tuple[Label, ...]) -> None:
         self._given, self._history, self._classes = given, (), ()
@@ -369,7 +418,7 @@ class SessionLearner:
         self._know([*self._settings.classes, *(() if self._said is None else self._said.classes)])
         self._hand_on()
         for label in given:
-            self.environment.take(label.node, self._number(label.label))
+            self.environment.take(label.node, self._columns(label))
         for _ in range(min(len(given), _GIVEN_EPOCHS if self.classifier.trained else 1)):
             fit_learner(self.learner)
         self._moved()
@@ -381,7 +430,7 @@ class SessionLearner:
         """One label and its epoch."""
         if not self._strategy.stateless:
             self.scores()  # the strategy sees every step exactly once, in a replay as well
-        self.environment.take(label.node, self._number(label.label))
+        self.environment.take(label.node, self._columns(label))
         fit_learner(self.learner)
         self._history = (*self._history, label)
         self._moved()
@@ -393,11 +442,14 @@ class SessionLearner:
         self.environment.clear(self._settings.seed)
         reset_learner(self.learner, self._settings.seed, "classifier")
         heard = () if self._said is None else self._said.classes
-        self._know([*self._settings.classes, *(label.label for label in (*given, *history)), *heard])
+        named: list[str] = [name for label in (*given, *history) for name in label.classes]
+        self._know([*self._settings.classes, *named, *heard])
         self._hand_on()
         known: tuple[str, ...] = self._classes
-        number_of = {name: number for number, name in enumerate(known)}
-        self.environment.take_all(sorted((label.node, number_of[label.label]) for label in (*given, *history)))
+        column_of = {name: column for column, name in enumerate(known)}
+        self.environment.take_all(
+            sorted((label.node, _by_column(label, column_of.__getitem__)) for label in (*given, *history))
+        )
         if given or history:
             fit_learner(self.learner)
         self._given, self._history = given, history
@@ -419,10 +471,11 @@ class SessionLearner:
                 " num_classes count them; nodewise.testing.check_classifier looks for this"
             )
 
-    def _number(self, name: str) -> int:
-        if name not in self._classes:
-            self._know([name])
-        return self._classes.index(name)
+    def _columns(self, label: Label) -> Columns:
+        """The classifier's column of a label's class, or those of its classes."""
+        if unknown := [name for name in label.classes if name not in self._classes]:
+            self._know(unknown)
+        return _by_column(label, self._classes.index)
 
     def _moved(self) -> None:
         self._scores = self._seen = self._all = None
@@ -501,82 +554,14 @@ class Learners:
         )
 
 
-class SessionEnvironment(Runs):
-    """What a strategy looks at when a person answers: a single run, as in the simulated environment.
-
-    It has no labels but those that were told: its graph carries none.
-
-    Attributes:
-        candidates: the nodes that may ever be asked, bool [node].
-    """
-
-    def __init__(self, graph: GraphTensors, learner: Learner, budget: int, candidates: torch.Tensor) -> None:
-        super().__init__(graph.unlabelled, learner, 1, budget)
-        self._seed = 0
-        self.candidates = candidates
-        self._asked: list[int] = []
-        self._answers: list[int] = []
-
-    def clear(self, seed: int) -> None:
-        """Nothing labelled; the pool is all candidates."""
-        self._seed = seed
-        self.clock.reset(seed)
-        self.labelled.zero_()
-        self.pool[0] = self.candidates
-        self._asked, self._answers = [], []
-
-    def take(self, node: int, label: int) -> None:
-        """A node's label, by the number of its class."""
-        self.labelled[0, node] = True
-        self.pool[0, node] = False
-        self._asked.append(node)
-        self._answers.append(label)
-        self.clock.count = len(self._asked)
-        self.learner.add(torch.tensor([[node]]), torch.tensor([[label]]))
-
-    def take_all(self, labels: Sequence[tuple[int, int]]) -> None:
-        """Many nodes' labels at once."""
-        if not labels:
-            return
-        nodes, numbers = (torch.tensor(column) for column in zip(*labels, strict=True))
-        self.labelled[0, nodes] = True
-        self.pool[0, nodes] = False
-        self._asked += nodes.tolist()
-        self._answers += numbers.tolist()
-        self.clock.count = len(self._asked)
-        self.learner.add(nodes[None], numbers[None])
-
-    def go_back(self, taken: list[tuple[int, int]]) -> None:
-        """To the moment when just these nodes had been taken in; the learner is restored by the caller."""
-        self.clear(self._seed)
-        self._asked, self._answers = [node for node, _ in taken], [label for _, label in taken]
-        self.clock.count = len(taken)
-        if taken:
-            nodes = torch.tensor(self._asked)
-            self.labelled[0, nodes] = True
-            self.pool[0, nodes] = False
-
-    @property
-    def taken(self) -> list[tuple[int, int]]:
-        """The nodes labelled so far with the numbers of their classes, in order."""
-        return list(zip(self._asked, self._answers, strict=True))
-
-    @property
-    def queried(self) -> Queried:
-        """The nodes labelled so far and their answers, padded to the budget."""
-        room = max(self.budget, self.step)
-        nodes, labels = (torch.zeros(1, room, dtype=torch.int64) for _ in range(2))
-        nodes[0, : self.step], labels[0, : self.step] = (
-            torch.tensor(self._asked, dtype=torch.int64),
-            torch.tensor(self._answers, dtype=torch.int64),
-        )
-        return Queried(nodes, labels, torch.arange(room)[None] < self.step)
-
-
 class _Remembered(NamedTuple):
     learner: Any
     taken: int
     classes: tuple[str, ...]
+
+
+def _by_column(label: Label, column: Callable[[str], int]) -> Columns:
+    return tuple(sorted(map(column, label.label))) if isinstance(label.label, tuple) else column(label.label)
 
 
 def _size(snapshot: Any) -> int:

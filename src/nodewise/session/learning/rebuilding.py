@@ -10,7 +10,7 @@ from nodewise.ground.errors import InputError, SessionError
 from nodewise.ground.events import Reporter, Warned, listening
 from nodewise.ground.files import scratch_folder
 from nodewise.ground.plugins import code_changed, code_of
-from nodewise.session.log.contents import Contents
+from nodewise.session.log.contents import Contents, code_on
 from nodewise.session.settings import SessionSettings
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Rebuilding:
         strategy = stored_strategy(settings, self._contents.policy, self._strategy)
         if not self._warned:
             with listening(self._reporter, progress=False) as report:
-                for sentence in changed_code(settings, classifier, strategy):
+                for sentence in changed_code(self._contents, classifier, strategy):
                     report(Warned(sentence))
             self._warned = True
         return classifier, strategy
@@ -98,17 +98,16 @@ def stored_classifier(settings: SessionSettings, given: str | Classifier | None 
     )
 
 
-def changed_code(settings: SessionSettings, classifier: Classifier, strategy: Strategy) -> list[str]:
+def changed_code(contents: Contents, classifier: Classifier, strategy: Strategy) -> list[str]:
     """What a user should know where the code of a session's classifier or strategy is not what it was begun with.
 
     Nothing where neither a version nor a digest shows it.
     """
-    said = []
-    for kind, thing, begun in (
-        ("classifier", classifier, settings.classifier_digest),
-        ("strategy", strategy, settings.strategy_digest),
+    settings, said = contents.settings, []
+    for kind, thing, begun, now in (
+        ("classifier", classifier, settings.classifier_digest, code_on(contents.graph, classifier)),
+        ("strategy", strategy, settings.strategy_digest, code_of(strategy)),
     ):
-        now = code_of(thing)
         if code_changed(begun, now):
             said.append(
                 f"the code of the {kind} {thing.name!r} has changed since the session was begun ({begun}, now {now}):"

@@ -12,15 +12,20 @@ import numpy as np
 
 from nodewise.contracts import can
 from nodewise.ground.events import Progress, Reporter, Silent, count, html_table
+from nodewise.session.answers import Answer
 from nodewise.session.learning.estimates import (
     Accuracy,
     Bias,
+    Decided,
     audit_accuracy,
     audit_parts,
     cross_validated,
+    decide,
     left_out_accuracy,
+    left_out_answers,
     left_out_bias,
     left_out_lack,
+    micro_f1,
     weighted_total,
 )
 
@@ -79,6 +84,9 @@ class StopReport:
         words: the same as sentences.
         audit_parts: where rows were added, the number of rows and the accuracy of each part of the audit that has an
             answer: of the rows that the session was begun with, then of each addition; empty where none were.
+        audit_f1: where a node may have several classes, Micro-F1 on the audit with its 95 % interval; ``audit`` and
+            ``left_out`` are then the share of the nodes whose set of classes is exactly right.
+        left_out_f1: the same of the labels, each predicted from all the others.
     """
 
     labels: int
@@ -94,6 +102,8 @@ class StopReport:
     left_out_lack: str | None = None
     why_random: str | None = None
     audit_parts: tuple[tuple[int, Accuracy], ...] = ()
+    audit_f1: Accuracy | None = None
+    left_out_f1: Accuracy | None = None
 
     def __repr__(self) -> str:
         """One line: from how many labels, and what the last sentence says."""
@@ -128,17 +138,18 @@ def make_report(
     audit = moment.rules.audited(history)
     counts = _counts(len(training), bool(given))
     points: list[CurvePoint] = []
-    before = None
+    before: Decided | None = None
     parts: list[tuple[int, Accuracy]] = []
     draws = moment.contents.draws_left
     for number, size in enumerate(counts):
         learner.follow(training[:size], given, report)
         numbers, table = learner.by_class(learner.closed(reporter=report).numpy(), classes)
-        best = np.array(numbers)[table.argmax(1)]
-        changed = None if before is None else float((best != before).mean())
+        best = decide(learner, numbers, table, classes)
+        changed = None if before is None else _differing(best, before)
         parts = audit_parts(best, audit, draws) if len(draws) > 1 else []
         audited = weighted_total(parts) if parts else audit_accuracy(best, audit)
-        points.append(CurvePoint(learner.count, changed, float(table.max(1).mean()), audited))
+        sure = np.maximum(table, 1 - table).min(1, initial=1) if learner.several else table.max(1)
+        points.append(CurvePoint(learner.count, changed, float(sure.mean()), audited))
         before = best
         report(Progress("curve", number + 1, len(counts)))
     everything = [*given, *training]
@@ -152,13 +163,29 @@ def make_report(
         crossed = cross_validated(
             learner.tensors, judged, learner.classes, learner.classifier, moment.contents.settings.seed, report, beside
         )
+    f1_audit = f1_left_out = None
+    if learner.several:
+        seed = moment.contents.settings.seed
+        if before is not None:
+            f1_audit = micro_f1([(_answer(before, node), answer) for node, answer in audit.items()], seed)
+        if left_out is not None:
+            f1_left_out = micro_f1(left_out_answers(learner, {label.node for label in judged}, classes) or (), seed)
     rate, change = _outlook(points)
     gain = _gain(points, change)
     last = points[-1].audit if points else None
     random = learner.why_random() if everything else None
     answered = [number for number, (_, nodes) in enumerate(draws) if any(node in audit for node in nodes)]
     words = _part_words(parts, answered) + _words(
-        points, left_out, lack, crossed, rate, change, gain, random, len(moment.rules.audit)
+        points,
+        left_out,
+        lack,
+        crossed,
+        rate,
+        change,
+        gain,
+        random,
+        len(moment.rules.audit),
+        (f1_audit, f1_left_out) if learner.several else None,
     )
     return StopReport(
         labels=len(everything),
@@ -170,11 +197,25 @@ def make_report(
         next_change=change,
         next_gain=gain,
         words=words,
-        left_out_bias=None if left_out is None else left_out_bias(),
+        left_out_bias=None if left_out is None or learner.several else left_out_bias(),
         left_out_lack=lack,
         why_random=random,
         audit_parts=tuple(parts),
+        audit_f1=f1_audit,
+        left_out_f1=f1_left_out,
     )
+
+
+def _differing(one: Decided, other: Decided) -> float:
+    """The share of the nodes that are predicted differently."""
+    if isinstance(one, np.ndarray):
+        return float((one != other).mean())
+    return float(np.mean([mine != theirs for mine, theirs in zip(one, other, strict=True)]))
+
+
+def _answer(decided: Decided, node: int) -> Answer:
+    said = decided[node]
+    return said if isinstance(said, tuple) else int(said)
 
 
 def _counts(told: int, given: bool) -> list[int]:
@@ -240,6 +281,7 @@ def _words(
     gain: float | None,
     random: str | None,
     audit_size: int,
+    f1: tuple[Accuracy | None, Accuracy | None] | None = None,
 ) -> tuple[str, ...]:
     if not points:
         return ("nothing has been told yet, so there is nothing to report",)
@@ -256,11 +298,23 @@ def _words(
             f" too few to tell an accuracy, which needs {_ENOUGH}"
         )
     elif audit is not None:
+        what = f"accuracy on {audit.nodes} nodes drawn at random:"
+        if f1 is not None:
+            what = f"nodes with exactly the right classes, of {audit.nodes} drawn at random:"
+        said.append(f"{what} {audit.mean:.0%}, with 95 % confidence {audit.low:.0%} to {audit.high:.0%} (unbiased)")
+        score = None if f1 is None else f1[0]
+        if score is not None:
+            said.append(
+                f"Micro-F1 over all classes on the same nodes: {score.mean:.0%}, {score.low:.0%} to {score.high:.0%}"
+            )
+    if left_out is not None and f1 is not None:
+        score = f1[1]
+        beside = "" if score is None else f", and Micro-F1 over all classes is {score.mean:.0%}"
         said.append(
-            f"accuracy on {audit.nodes} nodes drawn at random: {audit.mean:.0%}, with 95 % confidence {audit.low:.0%}"
-            f" to {audit.high:.0%} (unbiased)"
+            f"predicted from all the others, {left_out.mean:.0%} of the {left_out.nodes} labels have exactly the right"
+            f" classes{beside}; biased, since they were chosen and not drawn at random"
         )
-    if left_out is not None:
+    elif left_out is not None:
         said.append(
             f"predicted from all the others, {left_out.mean:.0%} of the {left_out.nodes} labels are right; "
             f"biased, since they were chosen and not drawn at random: {_bias_words(left_out_bias())}"
@@ -275,6 +329,9 @@ def _words(
     if gain is not None and audit is not None and audit.nodes >= _ENOUGH:
         said.append(
             f"the next ten labels may bring {100 * gain:.1f} points of accuracy, if the curve goes on as it has"
+            if f1 is None
+            else f"with the next ten labels {100 * gain:.1f} % more of the nodes may have exactly the right classes, if"
+            " the curve goes on as it has"
         )
     if random is not None:
         said.append(f"{random}, so the next question is a random one: it keeps the shares honest")

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from nodewise.session.answers import Answer
 from nodewise.session.learning.estimates import Accuracy, wilson
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ def report_models(moment: Moment, suggestions: Sequence[Suggestions]) -> list[Mo
     return found
 
 
-def _share(said: npt.NDArray[np.int64], labels: Mapping[int, int]) -> Accuracy | None:
+def _share(said: npt.NDArray[np.int64], labels: Mapping[int, Answer]) -> Accuracy | None:
     judged = {node: number for node, number in labels.items() if said[node]}
     if not judged:
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import zipfile
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -16,17 +16,29 @@ import numpy.typing as npt
 
 from nodewise.graph import Graph, read_graph
 from nodewise.graph.io.npz import read_npz, write_npz
-from nodewise.graph.knn.growth import with_rows
+from nodewise.graph.knn.growth import with_blank_rows, with_changes, with_rows
 from nodewise.graph.nodes import node_index
+from nodewise.graph.relations import RELATIONS_VERSION
 from nodewise.ground.compute import numpy_generator
 from nodewise.ground.errors import GraphError, SessionError, SessionFileError
 from nodewise.ground.files import scratch_folder
+from nodewise.ground.plugins import code_of
 from nodewise.session.answers import Event
 from nodewise.session.log.database import damaged, graph_files, graph_path
 from nodewise.session.log.log import Log
 from nodewise.session.settings import SessionSettings
 
-__all__ = ["EMBED_LIMIT", "Contents", "Growth", "check_added", "fetch_graph", "packed_graph", "store_graph"]
+__all__ = [
+    "EMBED_LIMIT",
+    "Contents",
+    "Growth",
+    "attached_rows",
+    "check_added",
+    "code_on",
+    "fetch_graph",
+    "packed_graph",
+    "store_graph",
+]
 
 EMBED_LIMIT = 256 * 2**20
 """The largest graph, in bytes of its npz form, that lies in the session's file."""
@@ -41,7 +53,7 @@ class Contents:
     Attributes:
         settings: what the session was made with.
         graph: the graph.
-        given: node -> the label that it had before the session.
+        given: node -> the label that it had before the session; all its classes where it may have several.
         candidates: the nodes that may be asked, [node].
         free: the candidates without a given label, [node].
         audit: the nodes of the audit, in the order drawn.
@@ -49,17 +61,19 @@ class Contents:
         draws: the audit's parts: of how many rows each was drawn, and which nodes. The first is the one that the
             session was begun with, each addition of rows has its own.
         starts: the first row that each of these parts was drawn from.
+        blank: rows that hold nothing, since their addition was taken back and others came after it.
     """
 
     settings: SessionSettings
     graph: Graph
-    given: Mapping[int, str]
+    given: Mapping[int, str | tuple[str, ...]]
     candidates: npt.NDArray[np.bool_]
     free: npt.NDArray[np.bool_]
     audit: tuple[int, ...]
     policy: bytes | None
     draws: tuple[tuple[int, tuple[int, ...]], ...] = ()
     starts: tuple[int, ...] = (0,)
+    blank: frozenset[int] = frozenset()
 
     def find(self, node: int | str) -> int:
         """The node of that index or name: see `nodewise.graph.nodes.node_index`.
@@ -70,13 +84,15 @@ class Contents:
         return node_index(node, self.graph)
 
     def name_of(self, node: int) -> str:
-        """The node's name where the graph has names, else its index."""
-        return self.graph.node_names[node] if self.graph.node_names is not None else str(node)
+        """The node's name where the graph has names, else its index; so is a row whose addition was taken back."""
+        names = self.graph.node_names
+        return names[node] if names is not None and node < len(names) else str(node)
 
     @cached_property
     def first_classes(self) -> tuple[str, ...]:
         """The classes that there were before the first event, in the order of their numbers."""
-        return tuple(dict.fromkeys([*self.settings.classes, *self.given.values()]))
+        given = (name for said in self.given.values() for name in ((said,) if isinstance(said, str) else said))
+        return tuple(dict.fromkeys([*self.settings.classes, *given]))
 
     @classmethod
     def read(cls, log: Log) -> Contents:
@@ -86,7 +102,9 @@ class Contents:
             SessionFileError: they cannot be used, or the graph is gone or has changed.
         """
         settings = SessionSettings.from_dict(log.settings.get("settings", {}))
-        graph = fetch_graph(log)
+        graph = fetch_graph(log, settings.several)
+        if graph.several and not settings.several:
+            raise damaged(log.path, "its graph has sets of classes, and it asks for one class a node")
         packed = log.part("candidates")
         count = graph.num_nodes
         if settings.budget > count or settings.audit > count:  # room for them is made at once
@@ -99,9 +117,7 @@ class Contents:
             if packed is None
             else np.unpackbits(np.frombuffer(packed, np.uint8), count=count).astype(bool)
         )
-        given: dict[int, str] = {}
-        if settings.use_labels and graph.y is not None:
-            given = {int(node): graph.class_names[graph.y[node]] for node in np.flatnonzero(graph.y >= 0)}
+        given = _given(graph, settings)
         free = candidates.copy()
         free[list(given)] = False
         nodes = np.flatnonzero(free).tolist()
@@ -109,44 +125,63 @@ class Contents:
         audit = tuple(nodes[index] for index in drawn)
         return cls(settings, graph, given, candidates, free, audit, log.part("policy"), ((len(nodes), audit),))
 
-    def with_rows(self, log: Log, event: Event, *, connected: bool) -> Contents:
+    def with_rows(self, log: Log, event: Event) -> Contents:
         """The same with the rows that an event has added.
 
         Args:
             log: the open file, for what is attached to the event.
             event: of the kind ``rows``.
-            connected: whether the event counts: rows whose addition was taken back keep their numbers and nothing else.
 
         Raises:
             SessionFileError: they cannot be read, or do not fit the graph.
         """
         count, drawn = int(event.body["count"]), tuple(map(int, event.body["audit"]))
-        packed = log.attachment(event, "rows")
-        with scratch_folder() as folder:
-            file = folder / "rows.npz"
-            file.write_bytes(packed)
-            try:
-                rows = read_npz(file)
-                if rows.num_nodes != count or any(node >= self.graph.num_nodes + count for node in drawn):
-                    raise GraphError(f"there are {rows.num_nodes} rows where {count} were added")
-                graph = with_rows(self.graph, rows, connected=connected)
-            except GraphError as error:
-                raise damaged(log.path, f"the rows of event {event.id} cannot be read: {error}") from error
-        new = np.full(count, connected)
+        size = self.graph.num_nodes
+        try:
+            rows = attached_rows(log, event)
+            if rows.num_nodes != count or any(node >= size + count for node in drawn):
+                raise GraphError(f"there are {rows.num_nodes} rows where {count} were added")
+            graph = with_rows(self.graph, rows, self.blank)
+        except GraphError as error:
+            raise damaged(log.path, f"the rows of event {event.id} cannot be read: {error}") from error
         return replace(
             self,
             graph=graph,
-            candidates=np.concatenate([self.candidates, new]),
-            free=np.concatenate([self.free, new]),
-            audit=(*self.audit, *drawn) if connected else self.audit,
-            draws=(*self.draws, (count, drawn)) if connected else self.draws,
-            starts=(*self.starts, self.graph.num_nodes) if connected else self.starts,
+            candidates=np.concatenate([self.candidates, np.ones(count, bool)]),
+            free=np.concatenate([self.free, np.ones(count, bool)]),
+            audit=(*self.audit, *drawn),
+            draws=(*self.draws, (count, drawn)),
+            starts=(*self.starts, size),
         )
+
+    def with_blank_rows(self, count: int) -> Contents:
+        """The same with so many rows that hold nothing: those of an addition that was taken back keep their numbers."""
+        size, none = self.graph.num_nodes, np.zeros(count, bool)
+        return replace(
+            self,
+            graph=with_blank_rows(self.graph, count),
+            candidates=np.concatenate([self.candidates, none]),
+            free=np.concatenate([self.free, none]),
+            blank=self.blank.union(range(size, size + count)),
+        )
+
+    def with_changes(self, log: Log, event: Event) -> Contents:
+        """The same with the rows that an event has changed: what it does not know, and what is blank, is passed over.
+
+        Raises:
+            SessionFileError: they cannot be read, or do not fit the graph.
+        """
+        try:
+            rows = attached_rows(log, event)
+            return replace(self, graph=with_changes(self.graph, list(event.body["nodes"]), rows, self.blank))
+        except GraphError as error:
+            raise damaged(log.path, f"the rows of event {event.id} cannot be read: {error}") from error
 
     def without(self, gone: frozenset[int]) -> Contents:
         """The same with rows taken out: nobody is asked about them."""
         candidates, free = self.candidates.copy(), self.free.copy()
-        candidates[list(gone)] = free[list(gone)] = False
+        there = [node for node in gone if node < len(free)]
+        candidates[there] = free[there] = False
         return replace(self, candidates=candidates, free=free)
 
     @property
@@ -171,31 +206,89 @@ class Contents:
         return [self.graph.num_nodes + int(row) for row in drawn]
 
 
-class Growth:
-    """What a job is about as rows are added to it: what was made of the first additions is kept for the next.
+def _given(graph: Graph, settings: SessionSettings) -> dict[int, str | tuple[str, ...]]:
+    """The labels of the graph, where they count."""
+    names = graph.class_names
+    if not settings.use_labels:
+        return {}
+    if graph.y_sets is not None:
+        rows = ((int(node), graph.y_sets[node]) for node in np.flatnonzero(graph.labelled))
+        return {node: tuple(names[number] for number in np.flatnonzero(row)) for node, row in rows}
+    if graph.y is None:
+        return {}
+    given = {int(node): names[graph.y[node]] for node in np.flatnonzero(graph.y >= 0)}
+    return {node: (name,) for node, name in given.items()} if settings.several else dict(given)
 
-    Args:
+
+class Growth:
+    """What a job is about as rows are added to it and changed: what was made of the first edits is kept for the next.
+
+    Attributes:
         first: what it was begun with.
     """
 
     def __init__(self, first: Contents) -> None:
-        self._first = self._grown = first
-        self._additions: tuple[tuple[int, bool], ...] = ()
+        self.first = self._grown = first
+        self._edits: tuple[tuple[int, bool], ...] = ()
 
     def check_claim(self, log: Log, nodes: int) -> None:
         """Refuse events that bring it to that many nodes where no file of that size can: see `check_added`."""
-        check_added(log, nodes - self._first.graph.num_nodes)
+        check_added(log, nodes - self.first.graph.num_nodes)
 
-    def with_additions(self, log: Log, added: Iterable[int], taken_back: Collection[int]) -> Contents:
-        """The contents with the rows of some events, of which some were taken back."""
-        additions = tuple((event, event not in taken_back) for event in added)
-        kept, grown = len(self._additions), self._grown
-        if additions[:kept] != self._additions:
-            kept, grown = 0, self._first
-        for event, counts in additions[kept:]:
-            grown = grown.with_rows(log, log.events[event - 1], connected=counts)
-        self._additions, self._grown = additions, grown
+    def with_edits(
+        self,
+        log: Log,
+        added: Mapping[int, tuple[int, int]],
+        changed: Collection[int],
+        taken_back: Collection[int],
+        *,
+        padded: bool = False,
+    ) -> Contents:
+        """The contents with the rows that events have added and changed, in the order of the log.
+
+        Rows whose addition was taken back are not there at all, and the graph is what it was before them; where others
+        were added after them they are blank, since numbers are never given twice.
+
+        Args:
+            log: the open file.
+            added: event -> first number and count of the rows that it added, also of those that were taken back.
+            changed: the events that changed rows and count.
+            taken_back: the events that do not count.
+            padded: whether rows that were taken back are blank in any case: what the next addition comes after.
+        """
+        counted = [event for event in added if event not in taken_back]
+        last = max(added if padded else counted, default=0)
+        edits = tuple(
+            (event, event in changed or event not in taken_back)
+            for event in sorted((*added, *changed))
+            if event in changed or event <= last
+        )
+        kept, grown = len(self._edits), self._grown
+        if edits[:kept] != self._edits:
+            kept, grown = 0, self.first
+        for event, counts in edits[kept:]:
+            if event in changed:
+                grown = grown.with_changes(log, log.events[event - 1])
+            elif counts:
+                grown = grown.with_rows(log, log.events[event - 1])
+            else:
+                grown = grown.with_blank_rows(added[event][1])
+        if not padded:
+            self._edits, self._grown = edits, grown
         return grown
+
+
+def attached_rows(log: Log, event: Event) -> Graph:
+    """The rows that are attached to an event, as a small graph.
+
+    Raises:
+        GraphError: they are none.
+    """
+    packed = log.attachment(event, "rows")
+    with scratch_folder() as folder:
+        file = folder / "rows.npz"
+        file.write_bytes(packed)
+        return read_npz(file)
 
 
 def check_added(log: Log, rows: int) -> None:
@@ -208,12 +301,23 @@ def check_added(log: Log, rows: int) -> None:
         raise damaged(log.path, f"it adds {rows:,} rows, more than a file of its size can hold")
 
 
-def packed_graph(graph: Graph) -> tuple[int, bytes]:
-    """How many nodes a graph has, and its bytes in the form in which it lies in a session."""
+def packed_graph(graph: Graph) -> bytes:
+    """A graph's bytes in the form in which it lies in a session."""
     with scratch_folder() as folder:
         file = folder / "graph.npz"
         write_npz(graph, file)
-        return graph.num_nodes, file.read_bytes()
+        return file.read_bytes()
+
+
+def code_on(graph: Graph, classifier: object) -> str | None:
+    """What the file keeps of a classifier's code: `code_of` it.
+
+    On a graph of several node types with the version of what is made of these.
+    """
+    code = code_of(classifier)
+    if code is None or graph.relations is None or graph.relations.one_type:
+        return code
+    return f"{code}, relations version {RELATIONS_VERSION}"
 
 
 def store_graph(
@@ -250,8 +354,12 @@ def store_graph(
     return {"where": "file", "path": str(source.absolute()), "sha256": _hash(source)}, None
 
 
-def fetch_graph(log: Log) -> Graph:
+def fetch_graph(log: Log, several: bool = False) -> Graph:
     """The session's graph.
+
+    Args:
+        log: the open file.
+        several: whether sets of classes count where the graph's file has one label a node as well.
 
     Raises:
         SessionFileError: the stored graph is damaged, or the file referred to is gone or has changed.
@@ -267,7 +375,7 @@ def fetch_graph(log: Log) -> Graph:
             file = folder / "graph.npz"
             file.write_bytes(packed)
             try:
-                return read_npz(file)
+                return read_npz(file, several=several)
             except GraphError as error:
                 raise SessionFileError(f"the graph in the session {str(log.path)!r} cannot be read: {error}") from error
     path = graph_path(log.path, log.settings)
@@ -282,7 +390,7 @@ def fetch_graph(log: Log) -> Graph:
             " session"
         )
     try:
-        return read_graph(path)
+        return read_graph(path, several=several)
     except GraphError as error:
         raise SessionFileError(f"the session's graph cannot be read: {error}") from error
 

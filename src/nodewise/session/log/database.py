@@ -1,4 +1,4 @@
-"""The SQLite database that a session's file is: whether a file is one, how it is opened, what protects it.
+"""The SQLite database that a session's file is: whether a file is one, how it is made and opened, what protects it.
 
 It imports neither torch nor numpy.
 
@@ -13,12 +13,15 @@ from __future__ import annotations
 
 import errno
 import functools
+import hashlib
+import json
 import os
 import sqlite3
 import stat
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +34,7 @@ __all__ = [
     "APPLICATION_ID",
     "ATTACHMENT_LIMIT",
     "FORM",
+    "NOTHING_ATTACHED",
     "check_beside",
     "check_content",
     "check_header",
@@ -38,12 +42,17 @@ __all__ = [
     "check_output",
     "check_schema",
     "connect",
+    "copy_file",
     "damaged",
     "failure",
+    "file_identity",
+    "fill_file",
     "graph_files",
     "graph_path",
     "has_unfinished_journal",
+    "insert_events",
     "limit_steps",
+    "publish",
     "replaced",
     "tables",
 ]
@@ -71,6 +80,9 @@ CREATE TABLE attachments (sha256 TEXT PRIMARY KEY, kind TEXT NOT NULL, content B
 CREATE TRIGGER attachments_stay BEFORE UPDATE ON attachments BEGIN SELECT RAISE(ABORT, 'attachments are never changed'); END;
 CREATE TRIGGER attachments_remain BEFORE DELETE ON attachments BEGIN SELECT RAISE(ABORT, 'attachments are never deleted'); END;
 """  # noqa: E501
+NOTHING_ATTACHED = hashlib.sha256(b"").hexdigest()
+"""The first row of the attachments, which no event needs to name: a table without a row looks like any other, so its
+page, written by a failing disk in the place of the events', would be read as a job in which nothing was told."""
 _SUPER_JOURNAL = bytes.fromhex(
     "d9d505f920a163d7"
 )  # ends a journal that names a super-journal, as it begins every journal
@@ -181,6 +193,15 @@ def has_unfinished_journal(path: Path) -> bool:
             return file.read(1) not in (b"", b"\0")
     except FileNotFoundError:
         return False
+
+
+def file_identity(path: Path) -> tuple[int, int] | None:
+    """Which file lies there, whatever it is called; None where none does."""
+    try:
+        entry = path.stat()
+    except FileNotFoundError:
+        return None
+    return entry.st_dev, entry.st_ino
 
 
 def check_new_name(path: Path) -> None:
@@ -452,3 +473,68 @@ def _is_same(path: Path, other: Path) -> bool:
 def _is_same_name(path: Path, other: Path) -> bool:
     """For a file that need not be there yet."""
     return path.name.casefold() == other.name.casefold() and _is_same(path.absolute().parent, other.parent)
+
+
+def fill_file(path: Path, settings: Mapping[str, Any], parts: Mapping[str, bytes], form: int = FORM) -> None:
+    """A new file without events."""
+    with closing(_empty(path, form)) as connection:
+        connection.execute("BEGIN")
+        connection.execute("INSERT INTO session VALUES (?)", (json.dumps(dict(settings), sort_keys=True),))
+        rows = [(name, hashlib.sha256(content).hexdigest(), content) for name, content in parts.items()]
+        connection.executemany("INSERT INTO parts VALUES (?, ?, ?)", rows)
+        connection.execute("COMMIT")
+
+
+def copy_file(
+    old: sqlite3.Connection, path: Path, rows: Sequence[Sequence[Any]], attachments: Mapping[str, tuple[str, bytes]]
+) -> None:
+    """A new file of the newest form with all that one of form 1 or 2 holds, row by row, and further events."""
+    with closing(_empty(path, FORM)) as connection:
+        connection.execute("BEGIN")
+        for table in ("session", "parts", "events"):
+            held = old.execute(f"SELECT * FROM {table}")
+            marks = ", ".join("?" * len(held.description))
+            connection.executemany(f"INSERT INTO {table} VALUES ({marks})", held)
+        insert_events(connection, rows, attachments)
+        connection.execute("COMMIT")
+
+
+def insert_events(
+    connection: sqlite3.Connection, rows: Sequence[Sequence[Any]], attachments: Mapping[str, tuple[str, bytes]]
+) -> None:
+    """Events and what is attached to them; what is there already, for another event, is not written twice."""
+    connection.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)", rows)
+    for digest, (kind, content) in attachments.items():
+        if connection.execute("SELECT 1 FROM attachments WHERE sha256 = ?", (digest,)).fetchone() is None:
+            connection.execute("INSERT INTO attachments VALUES (?, ?, ?)", (digest, kind, content))
+
+
+def publish(part: Path, path: Path, overwrite: bool = False) -> None:
+    """Give a finished file its name, never over one that is there, and make the name last."""
+    if overwrite:
+        part.replace(path)
+    else:
+        try:
+            os.link(part, path)
+        except FileExistsError:
+            raise InputError(f"there is a file {str(path)!r} already: give another name") from None
+        except OSError:  # a file system without hard links
+            part.rename(path)
+    if os.name == "posix":
+        folder = os.open(path.absolute().parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+
+def _empty(path: Path, form: int) -> sqlite3.Connection:
+    """A connection to a new file that has the tables of a form and nothing in them."""
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.execute("PRAGMA synchronous=EXTRA")
+    connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
+    connection.execute(f"PRAGMA user_version={form}")
+    connection.executescript(f"BEGIN;{tables(form)}COMMIT;")
+    if form >= 3:
+        connection.execute("INSERT INTO attachments VALUES (?, ?, ?)", (NOTHING_ATTACHED, "nothing", b""))
+    return connection

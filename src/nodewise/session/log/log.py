@@ -33,6 +33,7 @@ from nodewise.ground.files import part_path, remove_dead_parts
 from nodewise.session.answers import Draft, Event, attached, form_needed
 from nodewise.session.log.database import (
     ATTACHMENT_LIMIT,
+    NOTHING_ATTACHED,
     check_beside,
     check_content,
     check_header,
@@ -40,16 +41,20 @@ from nodewise.session.log.database import (
     check_output,
     check_schema,
     connect,
+    copy_file,
     damaged,
     failure,
+    file_identity,
+    fill_file,
     has_unfinished_journal,
+    insert_events,
     limit_steps,
+    publish,
     replaced,
 )
 from nodewise.session.log.journal import Examination, settle_journal
-from nodewise.session.log.new_files import copy_file, fill_file, insert_events, publish
 
-__all__ = ["Log", "MovedOnError"]
+__all__ = ["Log", "MovedOnError", "chain_start", "link", "translated"]
 
 _EVENTS = "SELECT id, at, annotator, kind, body, chain FROM events WHERE id >= ? ORDER BY id"
 _OPEN: weakref.WeakSet[Log] = weakref.WeakSet()
@@ -74,7 +79,7 @@ class Log:
         self.settings: dict[str, Any] = {}
         self.events: list[Event] = []
         self._chain = self._start = b""
-        self._schema_version, self._form, self._identity = 0, 0, _identity(path)
+        self._schema_version, self._form, self._identity = 0, 0, file_identity(path)
         self._replaced: SessionError | None = None
         self._lock = threading.RLock()
 
@@ -100,7 +105,7 @@ class Log:
         check_new_name(path)
         part = part_path(path)
         try:
-            with _translated(path, "made", 0.0):
+            with translated(path, "made", 0.0):
                 fill_file(part, settings, parts or {})
                 publish(part, path)
         finally:
@@ -123,19 +128,19 @@ class Log:
         path = Path(path)
         # Closing a file lets go of all locks that this process has on it, also those of another log in the middle of a
         # write: then it is not read as a file, and need not be, since it was when that one was opened.
-        alone = not any(each._identity == _identity(path) for each in list(_OPEN))
+        alone = not any(each._identity == file_identity(path) for each in list(_OPEN))
         if alone:
             check_header(path)
         # SQLite keeps the journal beside the file that a link leads to
         real = path.resolve()
         remove_dead_parts(real.parent)
         check_beside(real)
-        with _translated(path, "opened", wait):
+        with translated(path, "opened", wait):
             if alone and has_unfinished_journal(real):
                 settle_journal(real, wait, _examine)
             connection = connect(real, wait)
         try:
-            with _translated(path, "read", wait):
+            with translated(path, "read", wait):
                 log = cls(path, connection, wait, clock)
                 log._load()
                 connection.execute("PRAGMA synchronous=EXTRA")
@@ -153,12 +158,12 @@ class Log:
     @property
     def in_place(self) -> bool:
         """Whether the path still leads to the file that was opened, or to the copy that it was brought to."""
-        with self._lock, _translated(self.path, "read", self._wait):
-            return _identity(self.path) == self._identity or self._follow_copy()
+        with self._lock, translated(self.path, "read", self._wait):
+            return file_identity(self.path) == self._identity or self._follow_copy()
 
     def part(self, name: str) -> bytes | None:
         """A stored part, checked against its hash; None if there is none of that name."""
-        with self._lock, _translated(self.path, "read", self._wait):
+        with self._lock, translated(self.path, "read", self._wait):
             row = self._connection.execute("SELECT sha256, content FROM parts WHERE name = ?", (name,)).fetchone()
         if row is None:
             return None
@@ -175,7 +180,7 @@ class Log:
             SessionFileError: it is not there, or not what was written.
         """
         digest = attached(event.body).get(kind, "")
-        with self._lock, _translated(self.path, "read", self._wait):
+        with self._lock, translated(self.path, "read", self._wait):
             limit_steps(self._connection, self.path)
             return self._attachment(digest, f"the {kind} of event {event.id}")
 
@@ -185,7 +190,7 @@ class Log:
         Raises:
             SessionFileError: the file is no longer the one that was opened.
         """
-        with self._lock, _translated(self.path, "read", self._wait):
+        with self._lock, translated(self.path, "read", self._wait):
             limit_steps(self._connection, self.path)
             self._follow_copy()
             self._settle_journal()
@@ -211,7 +216,7 @@ class Log:
                 over it. Nothing was written to that one.
             SessionError: the file cannot be written, or an event is wrong; nothing of it is in the log.
         """
-        with self._lock, _translated(self.path, "written", self._wait):
+        with self._lock, translated(self.path, "written", self._wait):
             self._follow_copy()
             try:
                 events = self._append(drafts, seen, wrong)
@@ -265,7 +270,7 @@ class Log:
                             f"nothing was written to the session {self.path.name!r}: what was to be could not be read"
                             f" again, {fault}"
                         )
-                    chain = _link(chain, event, body)
+                    chain = link(chain, event, body)
                     events.append(event)
                     rows.append((event.id, event.at, event.annotator, event.kind, body, chain))
                 form, needed = self._read_form(), max(map(form_needed, drafts), default=1)
@@ -312,7 +317,7 @@ class Log:
         check_new_name(path)
         part = part_path(path)
         try:
-            with self._lock, _translated(path, "written", self._wait):
+            with self._lock, translated(path, "written", self._wait):
                 self._follow_copy()  # what was said since another process copied the file is in that copy alone
                 copy = sqlite3.connect(part, isolation_level=None)
                 try:
@@ -331,7 +336,7 @@ class Log:
         with self._lock, suppress(sqlite3.Error, OSError):
             self._connection.execute("PRAGMA busy_timeout=0")
             # the journal of another file that took the name is not this one's to remove
-            own = _identity(self.path) in (None, self._identity)
+            own = file_identity(self.path) in (None, self._identity)
             if own and self._connection.execute("PRAGMA journal_mode").fetchone()[0] == "persist":
                 self._connection.execute("PRAGMA journal_mode=DELETE")
         self._connection.close()
@@ -374,7 +379,7 @@ class Log:
             raise damaged(self.path, f"it holds {len(rows)} settings instead of one")
         if not all(isinstance(text, str) for part in parts for text in part):
             raise damaged(self.path, "the names of its parts are not readable")
-        return rows[0][0], _chain_start(rows[0][0], parts)
+        return rows[0][0], chain_start(rows[0][0], parts)
 
     def _read_form(self) -> int:
         return int(self._connection.execute("PRAGMA user_version").fetchone()[0])
@@ -399,7 +404,7 @@ class Log:
         there = set()
         if self._form >= 3:
             there = {digest for (digest,) in self._connection.execute("SELECT sha256 FROM attachments")}
-        if there != named:
+        if not named <= there <= named | {NOTHING_ATTACHED}:
             raise damaged(self.path, "what is attached to its events is not what they name")
 
     def _move_to_copy(self, rows: Sequence[Sequence[Any]], attachments: Mapping[str, tuple[str, bytes]]) -> None:
@@ -429,11 +434,11 @@ class Log:
 
         The copy begins as this file does, up to the last event that was read: `_read_on` looks at that.
         """
-        if self._form >= 3 or _identity(self.path) in (None, self._identity):
+        if self._form >= 3 or file_identity(self.path) in (None, self._identity):
             return False
         kept = self._connection, self._form, self._identity, self._schema_version
         try:
-            if not any(each._identity == _identity(self.path) for each in list(_OPEN)):
+            if not any(each._identity == file_identity(self.path) for each in list(_OPEN)):
                 check_header(self.path)  # see `open`
             self._go_over(close=False)
             if self._form < 3 or self._read_start()[1] != self._start:
@@ -452,7 +457,7 @@ class Log:
         old, real = self._connection, self.path.resolve()
         check_beside(real)
         self._connection = connect(real, self._wait)
-        self._identity = _identity(self.path)
+        self._identity = file_identity(self.path)
         self._schema_version = self._connection.execute("PRAGMA schema_version").fetchone()[0]
         self._form = check_schema(self._connection, self.path)
         self._connection.execute("PRAGMA synchronous=EXTRA")
@@ -465,7 +470,7 @@ class Log:
         Another log of this process may be in the middle of a write, whose locks would be let go: then it is left alone.
         """
         same = [each for each in list(_OPEN) if each._identity == self._identity]
-        if same == [self] and _identity(self.path) == self._identity:
+        if same == [self] and file_identity(self.path) == self._identity:
             real = self.path.resolve()
             if has_unfinished_journal(real):
                 check_beside(real)
@@ -473,7 +478,7 @@ class Log:
 
     def _check_name(self, how: str = "there is another file of that name now, or none") -> None:
         """Refuse to write to a file that its name no longer leads to."""
-        if self._replaced is None and _identity(self.path) != self._identity:
+        if self._replaced is None and file_identity(self.path) != self._identity:
             self._replaced = replaced(self.path, how)
         if self._replaced is not None:
             raise self._replaced
@@ -511,7 +516,7 @@ class Log:
         for number, at, annotator, kind, body, written in rows[1:] if self.last else rows:
             try:
                 event = Event(number, at, annotator, kind, json.loads(body))
-                chain = _link(chain, event, body)
+                chain = link(chain, event, body)
             except (TypeError, ValueError, RecursionError):
                 raise damaged(self.path, f"event {number} is not readable") from None
             if chain != written or number != self.last + len(new) + 1:
@@ -525,14 +530,6 @@ class Log:
         self.events.extend(new)
         self._chain = chain
         return new
-
-
-def _identity(path: Path) -> tuple[int, int] | None:
-    try:
-        entry = path.stat()
-    except FileNotFoundError:
-        return None
-    return entry.st_dev, entry.st_ino
 
 
 def _examine(path: Path, connection: sqlite3.Connection) -> Examination:
@@ -553,18 +550,20 @@ def _examine(path: Path, connection: sqlite3.Connection) -> Examination:
     with suppress(*faults):
         last = log._read_start()[1]
         for number, at, annotator, kind, body, written in connection.execute(_EVENTS, (-(2**63),)):
-            last = _link(last, Event(number, at, annotator, kind, {}), body)
+            last = link(last, Event(number, at, annotator, kind, {}), body)
             if last != written or number != len(chain) + 1:
                 break
             chain.append(last)
     return Examination(tuple(chain), whole)
 
 
-def _chain_start(settings: str, parts: Sequence[tuple[str, str]]) -> bytes:
+def chain_start(settings: str, parts: Sequence[tuple[str, str]]) -> bytes:
+    """Where the chain begins: at the settings as they are written, and the names and digests of the parts."""
     return hashlib.blake2b(json.dumps([settings, [list(part) for part in parts]]).encode(), digest_size=16).digest()
 
 
-def _link(chain: bytes, event: Event, body: str) -> bytes:
+def link(chain: bytes, event: Event, body: str) -> bytes:
+    """The chain with one more event, its body as it is written."""
     text = json.dumps([event.id, event.at, event.annotator, event.kind, body]).encode()
     return hashlib.blake2b(chain + text, digest_size=16).digest()
 
@@ -588,7 +587,7 @@ def _body(draft: Draft, attachments: dict[str, tuple[str, bytes]]) -> dict[str, 
 
 
 @contextmanager
-def _translated(path: Path, done: str, wait: float) -> Iterator[None]:
+def translated(path: Path, done: str, wait: float) -> Iterator[None]:
     """Turns what SQLite and the system say into a sentence."""
     try:
         yield

@@ -5,38 +5,50 @@ Each is checked: what comes of it must make sense.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from nodewise.contracts import Classifier, can, refusal
 from nodewise.graph.checks import class_labels, class_name
 from nodewise.ground.errors import AlreadyLabelledError, InputError, SessionError, UnknownNameError, WrongTypeError
 from nodewise.ground.events import count
 from nodewise.session.answers import (
+    MOST_CONTROL,
     MOST_OPINIONS,
+    SEPARATOR,
+    Answer,
     Draft,
     Event,
     closed_list,
     probable_typo,
+    undone,
     valid_person,
     valid_text,
 )
 from nodewise.session.log.contents import Contents
-from nodewise.session.meaning.history import History, read_history, undone
+from nodewise.session.meaning.history import History, read_history
+from nodewise.session.settings import SessionSettings
 
 __all__ = [
     "Answers",
     "change_budget",
     "change_redundancy",
+    "check_percent",
     "check_undo",
     "declare",
     "describe",
     "known_number",
+    "member_name",
     "merge",
     "note",
     "order",
+    "read_set",
+    "refuse_several",
     "remove",
     "rename",
+    "servable",
     "settle",
     "skip",
     "undoable",
@@ -53,16 +65,19 @@ class Answers:
         overrule: whether they count whatever others have said.
         alone: whether one label a node is enough, so that another's is not changed unknowingly.
         closed: whether a label must be one of the classes that there are.
+        several: whether a node may have several classes.
+        labels: the classes of each node: one, or any number where it may have several.
     """
 
     nodes: Sequence[int]
     names: Sequence[str]
-    labels: Sequence[str]
+    labels: Sequence[tuple[str, ...]]
     annotator: str
     new_class: bool
     overrule: bool
     alone: bool
     closed: bool
+    several: bool = False
 
     @classmethod
     def check(
@@ -74,45 +89,55 @@ class Answers:
         new_class: bool,
         overrule: bool,
         alone: bool,
+        listed_nodes: bool = False,
     ) -> Answers:
-        """Answers on nodes that there are, one label each.
+        """Answers on nodes that there are, one label each, or one set of classes.
 
         Args:
             contents: the graph, for its nodes.
             nodes: by index or name.
-            label: one for all, or one for each.
+            label: one for all, or one for each; where a node may have several classes, of several nodes a list holds
+                one answer for each, and a text or a set is meant for all.
             annotator, new_class, overrule, alone: see above.
+            listed_nodes: whether a list of nodes was given, also of one: a list that holds a set is then an answer for
+                each.
 
         Raises:
             InputError: says what is wrong.
         """
         who = valid_person(annotator)
         listed: list[Any] = list(nodes)
+        several = contents.settings.several
         one = isinstance(label, (str, bytes)) or not hasattr(label, "__len__") or getattr(label, "ndim", 1) == 0
+        nested = listed_nodes and not one and _is_nested(label)
+        one = one or (several and ((len(listed) == 1 and not nested) or isinstance(label, (set, frozenset))))
         labels = [label] * len(listed) if one else list(label)  # type: ignore[call-overload]
         if len(listed) != len(labels):
+            one_each = (
+                "" if listed_nodes or several else "; a row has one class here, sets are for jobs made with several"
+            )
             raise InputError(
-                f"{count(len(listed), 'node')} but {count(len(labels), 'label')} were told: give one for each"
+                f"{count(len(listed), 'node')} but {count(len(labels), 'label')} were told: give one for each{one_each}"
             )
         if not listed:
             raise InputError("no node was told: give at least one")
         indices = [contents.find(node) for node in listed]
         names = [contents.name_of(node) for node in indices]
         closed = contents.settings.closed_classes
-        return cls(indices, names, [class_name(name) for name in labels], who, new_class, overrule, alone, closed)
+        said = [read_set(each) if several else (class_name(each),) for each in labels]
+        return cls(indices, names, said, who, new_class, overrule, alone, closed, several)
 
     def as_tells(self, history: History) -> list[Draft]:
         """One event for each node."""
-        classes = self._classes(history)
         beside = {"overrule": True} if self.overrule else {}
         return [
             Draft("tell", self.annotator, {"node": node, "label": label, "class": number, **beside})
-            for node, (label, number) in zip(self.nodes, classes, strict=True)
+            for node, (label, number) in zip(self.nodes, self._as_logged(history), strict=True)
         ]
 
     def as_bulk(self, history: History) -> list[Draft]:
         """One event for all."""
-        labels, numbers = zip(*self._classes(history), strict=True)
+        labels, numbers = zip(*self._as_logged(history), strict=True)
         beside = {"overrule": True} if self.overrule else {}
         return [
             Draft(
@@ -122,8 +147,34 @@ class Answers:
             )
         ]
 
-    def _classes(self, history: History) -> list[tuple[str, int]]:
-        """The classes told, each by its name and number.
+    def as_known(self, history: History, audit: Collection[int], given: Collection[int]) -> dict[str, list[Any]]:
+        """The same as what is known of the nodes: no labels, but what answers are held against.
+
+        Args:
+            history: what the log means.
+            audit: the nodes that are drawn at random to measure the accuracy. given: those with a label from before.
+
+        Raises:
+            InputError: a node is one of these, or somebody has labelled it.
+        """
+        for node, name in zip(self.nodes, self.names, strict=True):
+            if node in audit or node in given or (node in history.ballots and node not in history.known.answers):
+                what = "is drawn for the audit" if node in audit else "has a label already"
+                raise InputError(
+                    f"node {name!r} {what}: known answers are for rows that nobody has labelled; leave it out"
+                )
+        labels, numbers = zip(*self._as_logged(history), strict=True)
+        return {"nodes": list(self.nodes), "labels": list(labels), "classes": list(numbers)}
+
+    def _as_logged(self, history: History) -> list[tuple[Any, Any]]:
+        """What is told of each node, by name and number as the log has it: lists where a node may have several."""
+        found = self._classes(history)
+        if self.several:
+            return [([name for name, _ in each], [number for _, number in each]) for each in found]
+        return [each[0] for each in found]
+
+    def _classes(self, history: History) -> list[list[tuple[str, int]]]:
+        """The classes told of each node, each by its name and number.
 
         Raises:
             UnknownNameError: a label is probably misspelt, or none of a closed list.
@@ -134,10 +185,10 @@ class Answers:
             raise InputError(f"node {out[0]!r} was taken out of the job: undo that first to label it")
         classes = history.classes
         known = {each.name: each.number for each in classes}
-        found: list[tuple[str, int]] = []
+        numbered: dict[str, tuple[str, int]] = {}
         added = 0
-        for label in self.labels:
-            number = known.get(label)
+        for label in dict.fromkeys(label for labels in self.labels for label in labels):
+            said, number = label, known.get(label)
             if number is None and (not self.new_class or classes.has_name(label)):
                 number = classes.find(label)  # by the name of a class that was merged, or by a former name
             if number is None and not self.new_class:
@@ -149,14 +200,21 @@ class Answers:
                 if number is None:
                     number, added = classes.next_number + added, added + 1
                 known[label] = number
-            found.append((label, number))
-        numbers = [number for _, number in found]
+            numbered[said] = label, number
+        found = [list(dict.fromkeys(numbered[label] for label in labels)) for labels in self.labels]
+        if self.several:  # two names of one class are one class
+            found = [
+                list({classes.resolve(number): (name, number) for name, number in each}.values()) for each in found
+            ]
+        numbers: list[Answer] = [tuple(number for _, number in each) for each in found]
+        if not self.several:
+            numbers = [each[0][1] for each in found]
         self._refuse_unsettling(history, numbers)
         if self.alone and not self.overrule:
             self._refuse_overruling(history, numbers)
         return found
 
-    def _refuse_unsettling(self, history: History, numbers: Sequence[int]) -> None:
+    def _refuse_unsettling(self, history: History, numbers: Sequence[Answer]) -> None:
         """What was settled is changed by settling it again, not by a vote."""
         resolve, name = history.classes.resolve, history.classes.name
         for node, called, number in zip(self.nodes, self.names, numbers, strict=True):
@@ -167,11 +225,11 @@ class Answers:
                     " undo that event"
                 )
 
-    def _refuse_overruling(self, history: History, numbers: Sequence[int]) -> None:
+    def _refuse_overruling(self, history: History, numbers: Sequence[Answer]) -> None:
         """Whoever has overruled already decides; else nobody else may have said something different."""
         resolve = history.classes.resolve
         for node, name, number in zip(self.nodes, self.names, numbers, strict=True):
-            if history.overruled.get(node) != self.annotator:
+            if history.overruled.get(node) != self.annotator and node not in history.known.answers:
                 votes = {
                     who: resolve(vote.number)
                     for who, vote in history.ballots.get(node, {}).items()
@@ -183,41 +241,67 @@ class Answers:
                     raise AlreadyLabelledError(name, history.classes.name(votes[str(other)]), str(other))
 
 
-def skip(who: str, node: int, name: str, history: History) -> list[Draft]:
-    """That an annotator cannot label a node.
+def skip(who: str, nodes: Mapping[int, str], history: History) -> list[Draft]:
+    """That an annotator cannot label nodes: one event, whether one or many.
+
+    Args:
+        who: the annotator.
+        nodes: which, and what each is called.
+        history: what the log means.
+    """
+    for node, name in nodes.items():
+        if who in history.ballots.get(node, {}):
+            raise InputError(
+                f"{who!r} has labelled node {name!r}, so it cannot be skipped: undo that first, or tell another label"
+            )
+    return [Draft("skip", who, _about(list(nodes)))]
+
+
+def note(who: str, nodes: Sequence[int], text: str, history: History) -> list[Draft]:
+    """What somebody writes to nodes: one event, whether to one or many."""
+    return [Draft("note", who, {**_about(nodes), "text": valid_text(text)})]
+
+
+def _about(nodes: Sequence[int]) -> dict[str, Any]:
+    """The nodes of an event: one by itself, as files had it from the beginning, or several.
+
+    Raises:
+        InputError: there is none.
+    """
+    if not nodes:
+        raise InputError("there is no node to write this to: give at least one")
+    return {"node": nodes[0]} if len(nodes) == 1 else {"nodes": list(nodes)}
+
+
+def settle(who: str, node: int, name: str, label: object, history: History, *, several: bool = False) -> list[Draft]:
+    """What a disagreement about a node comes to.
 
     Args:
         who: the annotator.
         node: which.
         name: what the node is called.
+        label: the class that counts.
         history: what the log means.
+        several: whether a node may have several classes.
     """
-    if who in history.ballots.get(node, {}):
-        raise InputError(
-            f"{who!r} has labelled node {name!r}, so it cannot be skipped: undo that first, or tell another label"
-        )
-    return [Draft("skip", who, {"node": node})]
-
-
-def note(who: str, node: int, text: str, history: History) -> list[Draft]:
-    """What somebody writes to a node."""
-    return [Draft("note", who, {"node": node, "text": valid_text(text)})]
-
-
-def settle(who: str, node: int, name: str, label: str, history: History) -> list[Draft]:
-    """What a disagreement comes to; the arguments as for `skip`."""
     if node not in history.ballots:
         raise InputError(f"nobody has labelled node {name!r}, so there is nothing to settle: tell its label")
+    if several:
+        numbers = sorted({known_number(history, one) for one in read_set(label)})
+        names = [history.classes.name(number) for number in numbers]
+        return [Draft("settle", who, {"node": node, "label": names, "class": numbers})]
     number = known_number(history, label)
     return [Draft("settle", who, {"node": node, "label": history.classes.name(number), "class": number})]
 
 
-def declare(who: str, name: str, new_class: bool, closed: bool, history: History) -> list[Draft]:
+def declare(
+    who: str, name: str, new_class: bool, closed: bool, history: History, *, several: bool = False
+) -> list[Draft]:
     """A class that nobody has used yet, where the list of classes is not closed.
 
     One that looks like a known class misspelt only where that is said to be meant.
     """
-    text = class_name(name)
+    text = member_name(name) if several else class_name(name)
     classes = history.classes
     if classes.has_name(text):
         raise InputError(f"there is a class {text!r} already: use it, or give another name")
@@ -228,9 +312,9 @@ def declare(who: str, name: str, new_class: bool, closed: bool, history: History
     return [Draft("class", who, {"name": text, "class": classes.former_number(text) or classes.next_number})]
 
 
-def rename(who: str, name: str, new_name: str, history: History) -> list[Draft]:
+def rename(who: str, name: str, new_name: str, history: History, *, several: bool = False) -> list[Draft]:
     """Another name for a class."""
-    number, text = known_number(history, name), class_name(new_name)
+    number, text = known_number(history, name), (member_name if several else class_name)(new_name)
     if history.classes.has_name(text):
         raise InputError(f"there is a class {text!r} already: to make one class of both, merge them")
     return [Draft("rename", who, {"class": number, "name": text})]
@@ -285,6 +369,38 @@ def change_redundancy(who: str, redundancy: int, history: History) -> list[Draft
     return [Draft("redundancy", who, {"redundancy": redundancy})]
 
 
+def check_percent(percent: object) -> None:
+    """Refuse a share of questions with known answers that there cannot be."""
+    if isinstance(percent, bool) or not isinstance(percent, int) or not 0 <= percent <= MOST_CONTROL:
+        raise InputError(
+            f"of a hundred questions 0 to {MOST_CONTROL} may have known answers, got {percent!r}: give a whole number"
+        )
+
+
+def refuse_several(settings: SessionSettings, path: Path, why: str) -> None:
+    """Refuse a job in which a node may have several classes, for what knows one alone."""
+    if settings.several:
+        raise InputError(f"nodes of the session {str(path)!r} may have several classes, and {why}")
+
+
+def servable(classifier: str | Classifier | None, drafts: Sequence[Draft], history: History) -> Sequence[Draft]:
+    """The same events, if the caller's own classifier, where there is one, can go on with them.
+
+    Raises:
+        InputError: they bring a class, and the classifier knows those of the start alone.
+    """
+    if classifier is None or isinstance(classifier, str) or can(classifier, "grow-classes"):
+        return drafts
+    for draft in drafts:
+        lists, one = draft.kind in ("bulk", "suggest", "join"), draft.kind in ("tell", "class")
+        given = draft.body.get("classes", []) if lists else [draft.body.get("class")] if one else []
+        if not {number for each in given for number in (each if isinstance(each, list) else [each])} <= set(
+            history.classes.names
+        ):
+            raise refusal(classifier, "grow-classes", "the job has begun with others")
+    return drafts
+
+
 def check_undo(events: Sequence[Event], draft: Draft, start: Sequence[str]) -> None:
     """Refuse to take something back where two classes would then have one name.
 
@@ -324,6 +440,8 @@ def undoable(events: Sequence[Event], history: History, number: int | None, anno
     target = events[number - 1]
     if target.kind == "ask":
         raise InputError(f"event {number} is a query, which cannot be undone: skip its node instead")
+    if target.kind in ("erase", "erased"):
+        raise InputError(f"event {number} is one of rows that were erased, which cannot be undone")
     if target.kind == "release":
         raise InputError(f"event {number} freed queries, which cannot be undone: ask again")
     if number in undone(events):
@@ -331,7 +449,52 @@ def undoable(events: Sequence[Event], history: History, number: int | None, anno
     return target
 
 
-def known_number(history: History, name: str) -> int:
+def read_set(said: object) -> tuple[str, ...]:
+    """The classes that somebody names where a node may have several: a list or a set, or a text with ``;`` between.
+
+    An empty list, or the separator alone, is none of them.
+
+    Raises:
+        InputError: something in it is no class's name.
+    """
+    if isinstance(said, str) and SEPARATOR in said:
+        return tuple(dict.fromkeys(class_name(part) for part in said.split(SEPARATOR) if part.strip()))
+    if isinstance(said, (str, bytes)) or not hasattr(said, "__iter__"):
+        return (class_name(said),)
+    members = list(said)
+    if isinstance(said, (set, frozenset)):
+        members.sort(key=str)
+    if any(hasattr(each, "__iter__") and not isinstance(each, (str, bytes)) for each in members):
+        raise InputError(
+            f"a set of classes holds a list itself, {str(said)[:80]}: give the names alone, such as ['a', 'b']"
+        )
+    return tuple(dict.fromkeys(map(member_name, members)))
+
+
+def _is_nested(label: Any) -> bool:
+    """Whether a list holds one answer, itself a set of classes or a text of several, rather than names of classes."""
+    if len(label) != 1:
+        return False
+    (only,) = label
+    return SEPARATOR in only if isinstance(only, str) else hasattr(only, "__iter__")
+
+
+def member_name(name: object) -> str:
+    """A class's name where a node may have several: it cannot hold what stands between them.
+
+    Raises:
+        InputError: it does.
+    """
+    text = class_name(name)
+    if SEPARATOR in text:
+        raise InputError(
+            f"a class cannot be called {text!r} where a node may have several: {SEPARATOR!r} stands between the names"
+            " of a node's classes; give it another name"
+        )
+    return text
+
+
+def known_number(history: History, name: object) -> int:
     """The number of a class that there is.
 
     Raises:

@@ -7,17 +7,32 @@ node, the last one that counts; saying the same again is no new vote. A node's l
 equals the one whose oldest standing vote is the oldest. A vote that overrules decides alone, until its annotator
 changes it or another overrules. What was settled stands whatever the votes say, until it is settled otherwise. A node's
 position in the history is that of its first vote that counts: a label that is changed stays where it was.
+
+Where a node may have several classes, votes are counted class by class: a class counts that more than half of the votes
+name, and of one that half of them name the oldest standing vote decides.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from nodewise.session.answers import CHANGES, ClassList, Event
+from nodewise.session.answers import (
+    CHANGES,
+    SEPARATOR,
+    Answer,
+    ClassList,
+    Event,
+    Said,
+    effective,
+    majority,
+    nodes_of,
+    numbers_of,
+    said_of,
+)
+from nodewise.session.meaning.known import KnownAnswers
 
 __all__ = [
     "History",
@@ -28,17 +43,26 @@ __all__ = [
     "TrainingLabels",
     "Vote",
     "extend_history",
-    "majority",
     "read_history",
-    "undone",
 ]
 
 
+_NAMING = ("tell", "class", "bulk", "settle", "suggest", "join", "known")
+"""The kinds that name classes."""
+
+
 class Label(NamedTuple):
-    """A node and what the classifier knows its class by: a label that counts."""
+    """A node and what the classifier knows its class by, or its classes where it may have several: a label that
+    counts.
+    """
 
     node: int
-    label: str
+    label: str | tuple[str, ...]
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """What the classifier knows its classes by."""
+        return self.label if isinstance(self.label, tuple) else (self.label,)
 
 
 class TrainingLabels(NamedTuple):
@@ -54,9 +78,11 @@ class TrainingLabels(NamedTuple):
 
 
 class Vote(NamedTuple):
-    """What an annotator says of a node: the class's number, and whether it was said of many nodes in one go."""
+    """What an annotator says of a node: the class's number, or all of them where it may have several, and whether it
+    was said of many nodes in one go.
+    """
 
-    number: int
+    number: Answer
     bulk: bool = False
 
 
@@ -72,12 +98,8 @@ class Note:
 
 @dataclass(frozen=True)
 class OpenQuery:
-    """A query that its annotator has not answered yet.
-
-    Attributes:
-        event: its number in the log.
-        at: when it was asked, in seconds since 1970.
-        body: the query as it was logged.
+    """A query that its annotator has not answered yet: its number in the log, when it was asked (in seconds since
+    1970), whom, about which node, and the query as it was logged.
     """
 
     event: int
@@ -106,6 +128,7 @@ class Query:
         features: the state features by name, as the policy reads them.
         predicted: class -> probability, the most likely first; empty before the first label and for an audit.
         random: whether the strategy drew it at random instead of choosing it; the first reason says why.
+        given: where a node may have several classes, those that the classifier would give it; else None.
     """
 
     node: int
@@ -120,23 +143,26 @@ class Query:
     features: Mapping[str, float]
     predicted: Mapping[str, float]
     random: bool = False
+    given: tuple[str, ...] | None = None
 
     @property
     def unknown(self) -> bool:
-        """Whether no label was there yet to predict its class from: to a person it reads "unknown".
-
-        Where a prediction is there and kept back, as in an audit, it is not.
-        """
+        """Whether no label was there yet to predict its class from; one that is kept back, as in an audit, was."""
         return bool(self.features) and not self.predicted
 
     @property
     def sure(self) -> float | None:
-        """The probability of the most likely class, or None where nothing is predicted."""
+        """The probability of the most likely class, of several that the least certain is decided rightly, or None."""
+        if self.given is not None:
+            decided = [p if name in self.given else 1 - p for name, p in self.predicted.items()]
+            return min(decided, default=None)
         return next(iter(self.predicted.values()), None)
 
     @property
     def guess(self) -> str | None:
-        """The most likely class, or None where nothing is predicted."""
+        """The most likely class, or None where nothing is predicted; of several the names with ``;`` between them."""
+        if self.given is not None:
+            return (SEPARATOR.join(self.given) or SEPARATOR) if self.predicted else None
         return next(iter(self.predicted), None)
 
     def as_dict(self) -> dict[str, Any]:
@@ -153,7 +179,7 @@ class Query:
 
     def body(self) -> dict[str, Any]:
         """What the log keeps beside node, annotator and number."""
-        return {
+        body = {
             "audit": self.audit,
             "random": self.random,
             "why": list(self.why),
@@ -163,16 +189,20 @@ class Query:
             "features": dict(self.features),
             "predicted": [[name, chance] for name, chance in self.predicted.items()],
         }
+        return body if self.given is None else {**body, "given": list(self.given)}
 
     @classmethod
     def from_log(cls, logged: OpenQuery, name: str, classes: ClassList) -> Query:
         """The query as the log has kept it, with the names that classes have now."""
         body = logged.body
         predicted: dict[str, float] = {}
-        for written, chance in body.get("predicted", ()):
+
+        def now(written: object) -> str:
             number = classes.find(str(written))
-            now = str(written) if number is None else classes.name(number)
-            predicted[now] = predicted.get(now, 0.0) + float(chance)
+            return str(written) if number is None else classes.name(number)
+
+        for written, chance in body.get("predicted", ()):
+            predicted[now(written)] = min(1.0, predicted.get(now(written), 0.0) + float(chance))
         return cls(
             node=logged.node,
             name=name,
@@ -186,6 +216,7 @@ class Query:
             features=dict(body.get("features", {})),
             predicted=predicted,
             random=bool(body.get("random", False)),
+            given=tuple(dict.fromkeys(map(now, body["given"]))) if "given" in body else None,
         )
 
 
@@ -196,12 +227,13 @@ class History:
     Attributes:
         last: the last event's number.
         ballots: node -> annotator -> vote, nodes in the order first told, a node's votes by age.
-        numbers: node -> number of the class that counts, in the same order.
+        numbers: node -> number of the class that counts, or numbers where it may have several, in the same order.
         overruled: node -> the annotator whose vote decides alone.
         settled: node -> what a disagreement has come to, and who has settled it.
         skipped: annotator -> the nodes that they could not label.
         asked: every query, the oldest first, answered or not.
         released: annotator -> the last event that freed their queries.
+        freed: annotator and node -> the last event that freed this query alone.
         classes: the classes.
         guideline: what everybody should know of the job.
         notes: node -> what was written to it.
@@ -212,16 +244,21 @@ class History:
         added: event -> first number and count of the rows that it added, also of those that were taken back: numbers
             are never given twice.
         gone: the rows that are taken out: by an event, or since their addition was taken back.
+        changed: the events that changed rows, in order.
+        outdated: rows that were changed and of which nobody has said anything since.
+        erased: rows of which nothing is left in the file but their numbers.
+        known: node -> what the owner knows of it; such rows are asked now and then to see how right people are.
     """
 
     last: int = 0
     ballots: Mapping[int, Mapping[str, Vote]] = field(default_factory=dict)
-    numbers: Mapping[int, int] = field(default_factory=dict)
+    numbers: Mapping[int, Answer] = field(default_factory=dict)
     overruled: Mapping[int, str] = field(default_factory=dict)
-    settled: Mapping[int, tuple[int, str]] = field(default_factory=dict)
+    settled: Mapping[int, tuple[Answer, str]] = field(default_factory=dict)
     skipped: Mapping[str, frozenset[int]] = field(default_factory=dict)
     asked: Sequence[OpenQuery] = ()
     released: Mapping[str, int] = field(default_factory=dict)
+    freed: Mapping[tuple[str, int], int] = field(default_factory=dict)
     classes: ClassList = field(default_factory=ClassList)
     guideline: str = ""
     notes: Mapping[int, tuple[Note, ...]] = field(default_factory=dict)
@@ -231,6 +268,10 @@ class History:
     suggested: tuple[Event, ...] = ()
     added: Mapping[int, tuple[int, int]] = field(default_factory=dict)
     gone: frozenset[int] = frozenset()
+    changed: tuple[int, ...] = ()
+    outdated: frozenset[int] = frozenset()
+    erased: frozenset[int] = frozenset()
+    known: KnownAnswers = field(default_factory=KnownAnswers)
 
     @cached_property
     def votes(self) -> Mapping[int, Mapping[str, str]]:
@@ -268,11 +309,13 @@ class History:
             if query.node in self.gone:
                 continue
             ballot: Collection[str] = self.ballots.get(query.node, {})
-            if query.body.get("audit"):  # what was told in bulk is no answer to a question of the audit
+            known = query.node in self.known.answers
+            if query.body.get("audit") or known:  # what was told in bulk is no answer to a question of this kind
                 ballot = [who for who, vote in self.ballots.get(query.node, {}).items() if not vote.bulk]
             answered = query.annotator in ballot or query.node in self.skipped.get(query.annotator, ())
             settled = len(ballot) >= redundancy or query.node in self.overruled or query.node in self.settled
-            if not answered and not settled and query.event > self.released.get(query.annotator, 0):
+            free = max(self.released.get(query.annotator, 0), self.freed.get((query.annotator, query.node), 0))
+            if not answered and (known or not settled) and query.event > free:  # where it is known, all may be asked
                 waiting[query.annotator, query.node] = query  # asked again, the later one counts
         return sorted(waiting.values(), key=lambda query: query.event)
 
@@ -326,30 +369,6 @@ def extend_history(history: History, events: Sequence[Event], start: Sequence[st
     return builder.history(events[-1].id if events else 0)
 
 
-def effective(events: Sequence[Event]) -> list[Event]:
-    """The events that no undo takes back, undos left out."""
-    gone = undone(events)
-    return [event for event in events if event.kind != "undo" and event.id not in gone]
-
-
-def majority(votes: Mapping[str, int]) -> int:
-    """The class with most votes; between equals the one whose oldest standing vote is the oldest."""
-    if len(votes) == 1:
-        return next(iter(votes.values()))
-    counted = Counter(votes.values())
-    best = max(counted.values())
-    return next(number for number in votes.values() if counted[number] == best)
-
-
-def undone(events: Sequence[Event]) -> set[int]:
-    """The numbers of the events that an undo takes back which is not taken back itself."""
-    gone: set[int] = set()
-    for event in reversed(events):
-        if event.kind == "undo" and event.id not in gone:
-            gone.add(int(event.body["event"]))
-    return gone
-
-
 class _Builder:
     """A history that grows; what is in its dictionaries is replaced, never changed, so that the one it began with keeps
     its own.
@@ -362,7 +381,7 @@ class _Builder:
         self._settled = dict(before.settled)
         self._skipped = dict(before.skipped)
         self._asked = list(before.asked)
-        self._released = dict(before.released)
+        self._released, self._freed = dict(before.released), dict(before.freed)
         self._notes = dict(before.notes)
         self._changes = list(before.changes)
         self._suggested = before.suggested
@@ -372,6 +391,8 @@ class _Builder:
         self._descriptions, self._aliases, self._shown = dict(known.descriptions), dict(known.aliases), known.shown
         self._by_first_name = {name: number for number, name in reversed(self._first_names.items())}
         self._added, self._gone = dict(before.added), before.gone
+        self._changed, self._outdated, self._erased = before.changed, set(before.outdated), before.erased
+        self._known = before.known
         self._touched: dict[int, None] = {}
         self._classes_changed = self._merges_changed = False
 
@@ -383,7 +404,7 @@ class _Builder:
             if event.kind == "rows":  # taken out until they are taken in
                 first, count = self._added[event.id] = int(event.body["first"]), int(event.body["count"])
                 self._gone |= set(range(first, first + count))
-            if event.kind in ("tell", "class", "bulk", "settle", "suggest", "join"):
+            if event.kind in _NAMING or "erased" in event.body:
                 for number, name in self._classes_of(event):
                     if number not in self._first_names:
                         self._first_names[number] = name
@@ -392,21 +413,27 @@ class _Builder:
 
     def take(self, event: Event) -> None:
         body, who = event.body, event.annotator
+        if "erased" in body:
+            for number, name in self._classes_of(event):
+                self._declare(number, name)
         if event.kind == "tell":
-            ((number, name),) = self._classes_of(event)
-            self._vote(int(body["node"]), who, number, name, bulk=False, overrule="overrule" in body)
+            (said,) = self._answers_of(event)
+            self._vote(int(body["node"]), who, said, bulk=False, overrule="overrule" in body)
+            self._outdated.discard(int(body["node"]))
         elif event.kind == "bulk":
-            for node, (number, name) in zip(body["nodes"], self._classes_of(event), strict=True):
-                self._vote(int(node), who, number, name, bulk=True, overrule="overrule" in body)
+            for node, said in zip(body["nodes"], self._answers_of(event), strict=True):
+                self._vote(int(node), who, said, bulk=True, overrule="overrule" in body)
+            self._outdated.difference_update(map(int, body["nodes"]))
         elif event.kind == "skip":
-            self._skipped[who] = self._skipped.get(who, frozenset()) | {int(body["node"])}
+            self._skipped[who] = self._skipped.get(who, frozenset()) | set(nodes_of(body))
         elif event.kind == "class":
             ((number, name),) = self._classes_of(event)
             self._declare(number, name)
         elif event.kind == "settle":
-            ((number, name),) = self._classes_of(event)
-            self._declare(number, name)
-            self._settled[int(body["node"])] = number, who
+            (said,) = self._answers_of(event)
+            self._declare_all(said)
+            self._settled[int(body["node"])] = said[0], who
+            self._outdated.discard(int(body["node"]))
             if int(body["node"]) in self._ballots:
                 self._touched[int(body["node"])] = None
         elif event.kind == "budget":
@@ -415,7 +442,8 @@ class _Builder:
             self._redundancy = int(body["redundancy"])
         elif event.kind == "note":
             note = Note(event.id, event.at, who, str(body["text"]))
-            self._notes[int(body["node"])] = (*self._notes.get(int(body["node"]), ()), note)
+            for node in nodes_of(body):
+                self._notes[node] = (*self._notes.get(node, ()), note)
         elif event.kind == "ask":
             self._asked.append(OpenQuery(event.id, event.at, who, int(body["node"]), body))
         elif event.kind == "suggest":
@@ -426,13 +454,24 @@ class _Builder:
             first, count = self._added[event.id]
             self._gone -= set(range(first, first + count))
         elif event.kind == "join":
-            said = zip(body["nodes"], body["annotators"], body["bulk"], self._classes_of(event), strict=True)
-            for node, person, bulk, (number, name) in said:
-                self._vote(int(node), str(person), number, name, bulk=bulk, overrule=False)
-        elif event.kind == "remove":
-            self._gone |= set(map(int, body["nodes"]))
+            answers = zip(body["nodes"], body["annotators"], body["bulk"], self._answers_of(event), strict=True)
+            for node, person, bulk, said in answers:
+                self._vote(int(node), str(person), said, bulk=bulk, overrule=False)
+        elif event.kind == "change":
+            self._changed = (*self._changed, event.id)
+            self._outdated.update(map(int, body["nodes"]))
+        elif event.kind in ("remove", "erase"):
+            self._gone |= set(body["nodes"])
+            self._erased |= set(body["nodes"] if event.kind == "erase" else ())
+        elif event.kind == "known":
+            self._known = self._known.and_event(who, body, [said[0] for said in self._answers_of(event)])
+            for node, each in zip(body["nodes"], self._answers_of(event), strict=True) if "counts" in body else ():
+                self._vote(int(node), who, each, bulk=True, overrule=True)
         elif event.kind == "release":
-            self._released[str(body["annotator"])] = event.id
+            if "nodes" in body:
+                self._freed |= {(str(body["annotator"]), node): event.id for node in nodes_of(body)}
+            else:
+                self._released[str(body["annotator"])] = event.id
         elif event.kind in ("rename", "merge", "describe", "order"):
             self._change_classes(event.kind, body)
         if event.kind in CHANGES:
@@ -458,6 +497,7 @@ class _Builder:
             skipped=self._skipped,
             asked=self._asked,
             released=self._released,
+            freed=self._freed,
             classes=classes,
             guideline=self._guideline,
             notes=self._notes,
@@ -467,34 +507,51 @@ class _Builder:
             suggested=self._suggested,
             added=self._added,
             gone=self._gone,
+            changed=self._changed,
+            outdated=frozenset(self._outdated),
+            erased=self._erased,
+            known=self._known,
         )
 
     def _classes_of(self, event: Event) -> list[tuple[int, str]]:
-        """The classes that an event speaks of: number and name.
+        """The classes that an event speaks of, also where what it said was erased: number and name."""
+        said = [] if event.kind not in _NAMING else self._answers_of(event)
+        if lost := event.body.get("erased"):
+            said.append((tuple(lost["classes"]), tuple(lost["labels"])))
+        return [each for answer, names in said for each in zip(numbers_of(answer), names, strict=True)]
 
-        One from before there were numbers has the number of its name.
+    def _answers_of(self, event: Event) -> list[Said]:
+        """What an event says, of one node after the other.
+
+        A class from before there were numbers has the number of its name.
         """
         body = event.body
-        if event.kind in ("bulk", "suggest", "join"):
-            return [(int(number), str(name)) for number, name in zip(body["classes"], body["labels"], strict=True)]
+        if event.kind in ("bulk", "suggest", "join", "known"):
+            return [said_of(number, name) for number, name in zip(body["classes"], body["labels"], strict=True)]
+        if isinstance(body.get("class"), list):
+            return [said_of(body["class"], body["label"])]
         name = str(body["name"] if event.kind == "class" else body["label"])
         number = body.get("class") or self._by_first_name.get(name) or max(self._first_names, default=0) + 1
-        return [(int(number), name)]
+        return [(int(number), (name,))]
 
     def _declare(self, number: int, name: str) -> None:
         if number not in self._names:
             self._names[number] = self._first_names.get(number, name)
             self._classes_changed = True
 
-    def _vote(self, node: int, who: str, number: int, name: str, *, bulk: bool, overrule: bool) -> None:
-        self._declare(number, name)
+    def _declare_all(self, said: Said) -> None:
+        for number, name in zip(numbers_of(said[0]), said[1], strict=True):
+            self._declare(number, name)
+
+    def _vote(self, node: int, who: str, said: Said, *, bulk: bool, overrule: bool) -> None:
+        self._declare_all(said)
+        number = said[0]
         before = self._ballots.get(node, {})
         old = before.get(who)
         if not before:
             self._ballots[node] = {who: Vote(number, bulk)}
-        elif old is not None and self._resolve(old.number) == self._resolve(
-            number
-        ):  # no new vote, but perhaps one that is now meant for this node
+        elif old is not None and self._is_same(old.number, number):
+            # no new vote, but perhaps one that is now meant for this node
             self._ballots[node] = {**before, who: Vote(number, old.bulk and bulk)}
         else:  # a change of mind is a later vote
             self._ballots[node] = {
@@ -506,6 +563,10 @@ class _Builder:
         if who in self._skipped:
             self._skipped[who] -= {node}
         self._touched[node] = None
+
+    def _is_same(self, one: Answer, other: Answer) -> bool:
+        first, second = ({self._resolve(number) for number in numbers_of(answer)} for answer in (one, other))
+        return first == second
 
     def _resolve(self, number: int) -> int:
         while number in self._merged:
@@ -530,7 +591,7 @@ class _Builder:
         elif kind == "order":
             self._shown = tuple(body["classes"])
 
-    def _count(self, classes: ClassList, node: int) -> int:
+    def _count(self, classes: ClassList, node: int) -> Answer:
         if node in self._settled:
             return classes.resolve(self._settled[node][0])
         ballot, chief = self._ballots[node], self._overruled.get(node)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from nodewise.graph import Graph
 from nodewise.ground.errors import InputError
-from nodewise.session.answers import Draft, Event, closed_list
-from nodewise.session.meaning.history import History, effective
+from nodewise.session.answers import Draft, Event, attached, closed_list, effective
+from nodewise.session.meaning.history import History, extend_history
 
-__all__ = ["OtherJob", "draft_join"]
+__all__ = ["OtherJob", "additions", "check_same_rows", "draft_join", "foresee_join"]
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,8 @@ def draft_join(
     """The labels of another job that this one lacks, as one event.
 
     Classes are those of the same name. What somebody has said here already is not said again; where the same person
-    says something else there, the later answer counts.
+    says something else there, the later answer counts. Answers to questions whose answers the owner knows are no
+    labels there, and none here; what the owner knows is one where it counts.
 
     Args:
         who: who joins them.
@@ -58,7 +61,10 @@ def draft_join(
     for node, ballot in there.ballots.items():
         if node in there.gone or node in history.gone:
             continue
+        known_there = there.known.answers.get(node)
         for person, vote in ballot.items():
+            if known_there is not None and not (known_there.counts and person == known_there.by):
+                continue
             label, name = there.classes.name(vote.number), other.people.get(person, person)
             number = known.get(label) or classes.find(label)
             mine = history.ballots.get(node, {}).get(name)
@@ -80,6 +86,58 @@ def draft_join(
     if not body["nodes"]:
         raise InputError(f"the job {other.name!r} has no label that is not here already: nothing was joined")
     return [Draft("join", who, {"from": other.name, **body})]
+
+
+def foresee_join(
+    draft: Draft, events: Sequence[Event], history: History, name_of: Callable[[int], str]
+) -> dict[str, Any]:
+    """What a join that is not written yet brings: labels, people, classes that are new, and where people disagree then.
+
+    Args:
+        draft: as `draft_join` made it.
+        events: the log here.
+        history: what it means.
+        name_of: what a node is called.
+    """
+    event = Event(history.last + 1, 0.0, draft.annotator, draft.kind, draft.body)
+    after = extend_history(history, [*events, event])
+    return {
+        "labels": len(draft.body["nodes"]),
+        "people": sorted(set(draft.body["annotators"])),
+        "new": [each.name for each in after.classes if each.number not in history.classes.numbers],
+        "conflicts": [
+            {"node": node, "name": name_of(node), "votes": votes}
+            for node, votes in after.disagreements.items()
+            if history.disagreements.get(node) != votes
+        ],
+    }
+
+
+def additions(events: Sequence[Event]) -> list[str]:
+    """The rows that a log has added, in order, those that were taken back among them: each addition by its digest."""
+    return [attached(event.body)["rows"] for event in events if event.kind == "rows"]
+
+
+def check_same_rows(path: Path, here: Graph, there: Graph, added: Sequence[str], added_there: Sequence[str]) -> None:
+    """Refuse to join a job whose rows are others.
+
+    Args:
+        path: its file.
+        here: what this job was begun with; there: what that one was begun with.
+        added: what was added here since; added_there: the same of the other job.
+
+    Raises:
+        InputError: they were begun with different rows, or rows were added there that are not here.
+    """
+    if here.fingerprint != there.fingerprint or here.node_names != there.node_names:
+        raise InputError(
+            f"the rows of {str(path)!r} are not those of this job: two jobs that were begun with the same graph can be"
+            " joined"
+        )
+    if list(added_there) != list(added[: len(added_there)]):
+        raise InputError(
+            f"rows were added to {str(path)!r} that are not here, or in another order: add the same rows here first"
+        )
 
 
 def _times(events: Sequence[Event]) -> dict[tuple[int, str], float]:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from nodewise.ground.compute import derive_seed
+from nodewise.session.answers import Answer, numbers_of
 from nodewise.session.log.contents import Contents
 from nodewise.session.meaning.history import History, Label, OpenQuery, TrainingLabels
 
-__all__ = ["Moment", "Plan", "Rules", "plan_queries"]
+__all__ = ["Moment", "Plan", "Rules", "may_be_given", "plan_queries"]
 
 _CLOCK_SKEW = 300.0
 """Seconds by which the clocks of two machines may differ."""
@@ -29,6 +31,9 @@ class Rules:
         audit: the nodes of the audit, in the order drawn.
         given: the nodes that were labelled before.
         gone: the nodes that were taken out.
+        known: the nodes whose answers the owner knows; like the audit's they train nothing.
+        control: how many of a hundred questions are about these.
+        seed: what chooses among them.
     """
 
     budget: int
@@ -37,6 +42,9 @@ class Rules:
     audit: tuple[int, ...]
     given: frozenset[int]
     gone: frozenset[int] = frozenset()
+    known: frozenset[int] = frozenset()
+    control: int = 0
+    seed: int = 0
 
     @classmethod
     def of(cls, contents: Contents, history: History) -> Rules:
@@ -46,24 +54,26 @@ class Rules:
         audit, given, gone = contents.audit, frozenset(contents.given), history.gone
         if gone:
             audit, given = tuple(node for node in audit if node not in gone), given - gone
-        return cls(budget, redundancy, settings.release_after, audit, given, gone)
+        control = settings.control if history.known.percent is None else history.known.percent
+        known = frozenset(history.known.answers) - gone
+        return cls(budget, redundancy, settings.release_after, audit, given, gone, known, control, settings.seed)
 
-    def trained(self, history: History) -> dict[int, int]:
+    def trained(self, history: History) -> dict[int, Answer]:
         """The classes that train the classifier, by number, in order.
 
-        Told, one by one or in bulk, not given before, not the audit's.
+        Told, one by one or in bulk, not given before, not the audit's, not of a row whose answer is known.
         """
-        kept = self.given.union(self.audit, self.gone)
+        kept = self.given.union(self.audit, self.gone, self.known)
         return {node: number for node, number in history.numbers.items() if node not in kept}
 
-    def told(self, history: History) -> dict[int, int]:
+    def told(self, history: History) -> dict[int, Answer]:
         """The classes that spend the budget, by number, in order.
 
         Those that train, less what was told in bulk alone.
         """
         return {node: number for node, number in self.trained(history).items() if node not in history.bulk}
 
-    def audited(self, history: History) -> dict[int, int]:
+    def audited(self, history: History) -> dict[int, Answer]:
         """The classes of the audit so far, by number; what was told in bulk alone is no answer to a question."""
         return {
             node: history.numbers[node] for node in self.audit if node in history.numbers and node not in history.bulk
@@ -84,10 +94,10 @@ class Rules:
         if any(node not in audited and node not in skipped for node in self.audit):
             return False
         if len(self.told(history)) < self.budget and any(
-            node not in skipped and node not in self.audit for node in left
+            node not in skipped and node not in self.audit and node not in self.known for node in left
         ):
             return False
-        exempt = self.given | history.bulk | set(history.overruled) | set(history.settled) | self.gone
+        exempt = self.given | history.bulk | set(history.overruled) | set(history.settled) | self.gone | self.known
         return all(
             len(votes) + skipped[node] >= self.redundancy
             for node, votes in history.ballots.items()
@@ -125,11 +135,39 @@ class Moment:
 
     @cached_property
     def labels(self) -> dict[int, str]:
-        """node -> label that counts: the majority's where somebody has told it, else the one given with the graph."""
+        """node -> label that counts: the majority's where somebody has told it, else the one given with the graph.
+
+        Of a node whose answer the owner knows it is that answer where it counts; what people say of it is no label.
+        """
         name = self.history.classes.name
-        given = {first: name(number) for number, first in enumerate(self.contents.first_classes, 1)}
-        labels = {**{node: given[first] for node, first in self.contents.given.items()}, **self.history.labels}
-        return {node: label for node, label in labels.items() if node not in self.rules.gone}
+        return {node: name(answer) for node, answer in self.answers.items()}
+
+    @cached_property
+    def answers(self) -> dict[int, Answer]:
+        """The same by number."""
+        resolve = self.history.classes.resolve
+        answers = {**{node: resolve(answer) for node, answer in self.given_answers.items()}, **self.history.numbers}
+        known = self.history.known.answers
+        return {
+            node: resolve(known[node].number) if node in known else answer
+            for node, answer in answers.items()
+            if node not in self.rules.gone and (node not in known or known[node].counts)
+        }
+
+    @property
+    def label_sets(self) -> dict[int, tuple[str, ...]]:
+        """node -> the names of the classes that count."""
+        name = self.history.classes.name
+        return {node: tuple(map(name, numbers_of(answer))) for node, answer in self.answers.items()}
+
+    @cached_property
+    def given_answers(self) -> dict[int, Answer]:
+        """node -> the label that it had before the session, by the number that its class was given."""
+        starting = {name: number for number, name in enumerate(self.contents.first_classes, 1)}
+        return {
+            node: starting[said] if isinstance(said, str) else tuple(sorted(starting[name] for name in said))
+            for node, said in self.contents.given.items()
+        }
 
     @property
     def rows(self) -> list[int]:
@@ -145,17 +183,16 @@ class Moment:
     def done(self) -> bool:
         """Whether there is nothing left to ask; see `Rules.done`."""
         free = self.contents.free.copy()
-        free[list(self.history.numbers)] = False
+        free[[node for node in self.history.numbers if node < len(free)]] = False
         return self.rules.done(self.history, np.flatnonzero(free).tolist())
 
     def training_labels(self) -> TrainingLabels:
         """The labels told, in order, and those given with the graph as they stand now."""
         history, classes = self.history, self.history.classes
         told = tuple(Label(node, classes.key(number)) for node, number in self.rules.trained(history).items())
-        starting = {name: number for number, name in enumerate(self.contents.first_classes, 1)}
         given = tuple(
-            Label(node, classes.key(history.numbers.get(node, starting[name])))
-            for node, name in self.contents.given.items()
+            Label(node, classes.key(history.numbers.get(node, answer)))
+            for node, answer in self.given_answers.items()
             if node not in self.rules.gone
         )
         return TrainingLabels(told, given)
@@ -170,6 +207,7 @@ class Plan:
         second: nodes that need their opinion beside others'.
         audit: nodes of the audit.
         fresh: how many nodes the strategy is to choose, at most.
+        control: nodes whose answers are known, each with its place among these; they look like the strategy's own.
         out: nodes that are with annotators now and not to be asked of this one.
         lack: why there are fewer than asked for.
         reserve: further nodes of the audit, for when there are not as many fresh ones.
@@ -182,6 +220,7 @@ class Plan:
     out: frozenset[int]
     lack: str = ""
     reserve: Sequence[int] = ()
+    control: Sequence[tuple[int, int]] = ()
 
 
 def plan_queries(history: History, rules: Rules, who: str, count: int, now: float) -> Plan:
@@ -195,14 +234,14 @@ def plan_queries(history: History, rules: Rules, who: str, count: int, now: floa
         if query.annotator != who and rules.is_reserved(query, now):
             live.setdefault(query.node, set()).add(query.annotator)
 
-    audit_nodes = frozenset(rules.audit)
+    one_by_one = rules.known.union(rules.audit)
 
     def ballot(node: int) -> Collection[str]:
         votes = history.ballots.get(node, {})
-        return [voter for voter, vote in votes.items() if not vote.bulk] if node in audit_nodes else votes
+        return [voter for voter, vote in votes.items() if not vote.bulk] if node in one_by_one else votes
 
     def room(node: int) -> bool:
-        return (
+        return node in rules.known or (
             node not in history.overruled
             and node not in history.settled
             and len(ballot(node)) + len(live.get(node, ())) < rules.redundancy
@@ -216,14 +255,37 @@ def plan_queries(history: History, rules: Rules, who: str, count: int, now: floa
     second = []
     if rules.redundancy > 1:
         seen = {**dict.fromkeys(history.ballots), **dict.fromkeys(live)}
-        exempt = have | rules.given | history.bulk | rules.gone
+        exempt = have | rules.given | history.bulk | rules.gone | rules.known
         second = [node for node in seen if node not in exempt and room(node) and not answered(node)]
     second = second[: max(0, count - len(mine))]
     need = count - len(mine) - len(second)
     audit, fresh, reserve = _new(history, rules, {*have, *second, *live}, answered, need)
     out = frozenset(node for node in live if not room(node)) | have | set(second)
     lack = "" if len(audit) + fresh >= need else _lack(history, rules, live)
-    return Plan(mine[:count], second, audit, fresh, out, lack, reserve)
+    control = _control(history, rules, who, fresh, lambda node: node in have or answered(node))
+    return Plan(mine[:count], second, audit, fresh - len(control), out, lack, reserve, control)
+
+
+def may_be_given(history: History, rules: Rules, who: str, nodes: Sequence[int], now: float) -> list[int]:
+    """Of these nodes those that can be given to an annotator: they have not said anything of it, an opinion is wanted,
+    and nobody else has been given it.
+    """
+    waiting = history.open_queries(rules.redundancy)
+    have = {query.node for query in waiting if query.annotator == who}
+    live = Counter(query.node for query in waiting if query.annotator != who and rules.is_reserved(query, now))
+    decided = set(history.settled) | set(history.overruled) | have | rules.gone | rules.given | rules.known
+    skipped = history.skipped.get(who, frozenset())
+
+    def is_free(node: int) -> bool:
+        ballot = history.ballots.get(node, {})
+        return (
+            node not in decided
+            and node not in skipped
+            and who not in ballot
+            and len(ballot) + live[node] < rules.redundancy
+        )
+
+    return [node for node in dict.fromkeys(nodes) if is_free(node)]
 
 
 def _new(history: History, rules: Rules, busy: set[int], answered, need: int) -> tuple[list[int], int, list[int]]:  # type: ignore[no-untyped-def]
@@ -248,6 +310,26 @@ def _new(history: History, rules: Rules, busy: set[int], answered, need: int) ->
         else:
             break
     return audit, fresh, audit_left
+
+
+def _control(
+    history: History, rules: Rules, who: str, fresh: int, taken: Callable[[int], bool]
+) -> list[tuple[int, int]]:
+    """Which of so many fresh questions are about nodes whose answers are known: place and node of each.
+
+    The seed, the annotator and how often they were asked before decide, so that nobody can foresee it and a replay
+    finds the same.
+    """
+    if not rules.control or not rules.known or not fresh:
+        return []
+    left = [node for node in sorted(rules.known) if history.known.answers[node].by != who and not taken(node)]
+    asked = sum(query.annotator == who for query in history.asked)
+    chosen = []
+    for place in range(fresh):
+        path = ("control", who, asked + place)
+        if left and derive_seed(rules.seed, *path) % 100 < rules.control:
+            chosen.append((place, left.pop(derive_seed(rules.seed, *path, "row") % len(left))))
+    return chosen
 
 
 def _lack(history: History, rules: Rules, live: Mapping[int, set[str]]) -> str:

@@ -9,17 +9,16 @@ from __future__ import annotations
 
 import io
 import zipfile
-import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from tokenize import TokenError
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from nodewise.graph.checks import class_labels
+from nodewise.graph.io.npz import UNPACKING
 from nodewise.graph.tables.table import ID, LABEL, read_table
 from nodewise.ground.errors import InputError, WrongTypeError
 from nodewise.ground.events import count
@@ -29,11 +28,27 @@ from nodewise.session.log.database import damaged
 from nodewise.session.log.log import Log
 from nodewise.session.meaning.history import History
 
-__all__ = ["Given", "Said", "SuggestionReader", "Suggestions", "draft_suggestions", "read_given", "read_suggestions"]
+__all__ = [
+    "BATCH",
+    "Given",
+    "Said",
+    "SuggestionReader",
+    "Suggestions",
+    "draft_suggestions",
+    "draft_withdrawal",
+    "is_said",
+    "read_batch",
+    "read_given",
+    "read_suggestions",
+    "suggested_columns",
+    "without_nodes",
+]
 
 ATTACHED = "suggestions"
 """What the answers are attached to their event as."""
 _CONFIDENCE = ("confidence", "probability", "score", "certainty")
+BATCH = {"node": ID, "label": LABEL, "confidence": _CONFIDENCE}
+"""What the columns of a file of suggestions hold, and the names by which each is found."""
 _MOST_MODELS = 100
 """Models that a job hears: what each says of all nodes is held in memory."""
 _HEAD = 1024
@@ -80,14 +95,19 @@ class Said(NamedTuple):
 
 @dataclass(frozen=True)
 class Given:
-    """Answers as they were given: which nodes, what is said of each, and how sure the model is."""
+    """Answers as they were given: which nodes, what is said of each, and how sure the model is.
+
+    Attributes:
+        columns: those of the graph that they came from.
+    """
 
     nodes: Sequence[int]
     labels: Sequence[object]
     confidence: Sequence[float] = field(default_factory=tuple)
+    columns: tuple[str, ...] = ()
 
 
-def read_given(contents: Contents, answers: Any, confidence: Any = None) -> Given:
+def read_given(contents: Contents, answers: Any, confidence: Any = None, gone: Container[int] = frozenset()) -> Given:
     """A model's answers from whatever holds them.
 
     Args:
@@ -97,18 +117,20 @@ def read_given(contents: Contents, answers: Any, confidence: Any = None) -> Give
             and confidence, or None; the name of a column of the graph; or a CSV file with a column that names the
             node, one with the label and perhaps one with the confidence.
         confidence: how sure the model is, from 0 to 1: one number for all, or in the form of `answers`.
+        gone: rows that were taken out of the job, which a function is not asked about.
 
     Raises:
         InputError: says what is wrong.
     """
     columns, nodes = contents.graph.attributes, range(contents.graph.num_nodes)
     if callable(answers):
-        return _asked(contents, answers)
+        return _asked(contents, answers, gone)
     if isinstance(answers, str) and answers in columns:
-        listed = columns[answers]
-        return Given(list(nodes), [str(cell) for cell in listed], _sure(confidence, contents, list(nodes)))
+        told = [answers, *([confidence] if isinstance(confidence, str) else [])]
+        cells = [str(cell) for cell in columns[answers]]
+        return Given(list(nodes), cells, _sure(confidence, contents, list(nodes)), tuple(told))
     if isinstance(answers, (str, Path)):
-        return _from_file(contents, Path(answers))
+        return read_batch(contents, Path(answers))
     if isinstance(answers, Mapping) or hasattr(answers, "items"):
         pairs = dict(answers.items())
         indices = [contents.find(node) for node in pairs]
@@ -126,41 +148,74 @@ def read_given(contents: Contents, answers: Any, confidence: Any = None) -> Give
     return Given(list(nodes), list(answers), _sure(confidence, contents, list(nodes)))
 
 
-def _asked(contents: Contents, ask: Callable[[Mapping[str, str]], Any]) -> Given:
+def _asked(contents: Contents, ask: Callable[[Mapping[str, str]], Any], gone: Container[int]) -> Given:
+    """What a function says of each row; what it raises ends it, and nothing is kept."""
+    nodes = [node for node in range(contents.graph.num_nodes) if node not in gone]
     labels: list[object] = []
     sure: list[float] = []
-    for node in range(contents.graph.num_nodes):
+    for node in nodes:
         row = {name: str(cells[node]) for name, cells in contents.graph.attributes.items()}
         said = ask({"node": contents.name_of(node), **row})
         label, certainty = said if isinstance(said, tuple) and len(said) == 2 else (said, 1.0)
         labels.append(label)
-        sure.append(float(certainty))
-    return Given(list(range(contents.graph.num_nodes)), labels, sure)
+        try:
+            sure.append(float(certainty))
+        except (TypeError, ValueError):
+            raise InputError(
+                f"the function gave {certainty!r} as its confidence about node {contents.name_of(node)!r}: it must be"
+                " a number from 0 to 1"
+            ) from None
+    return Given(nodes, labels, sure)
 
 
-def _from_file(contents: Contents, path: Path) -> Given:
+def read_batch(contents: Contents, path: Path, columns: Mapping[str, str] | None = None) -> Given:
+    """A model's answers from a CSV file.
+
+    Without a column that names the node the file must have a row for each, in their order.
+
+    Args:
+        columns: which column holds what, by the names of `BATCH`; what is not named is found by its name.
+
+    Raises:
+        InputError: says what is wrong.
+    """
     table = read_table(path)
-    node, label, sure = table.find(ID), table.find(LABEL), table.find(_CONFIDENCE)
-    if node is None or label is None:
+    chosen = {what: (columns or {}).get(what) or table.find(names) for what, names in BATCH.items()}
+    if lost := [name for name in chosen.values() if name is not None and name not in table.columns]:
+        raise InputError(f"{str(path)!r} has no column {lost[0]!r}: it has {', '.join(table.columns)}")
+    node, label, sure = chosen["node"], chosen["label"], chosen["confidence"]
+    in_order = node is None and len(table) == contents.graph.num_nodes
+    if label is None or (node is None and not in_order):
         raise InputError(
             f"{str(path)!r} has the columns {', '.join(table.columns)}: suggestions need one that names the node"
             f" ({', '.join(ID)}) and one with what the model says ({', '.join(LABEL)})"
         )
-    nodes = [contents.find(cell) for cell in table.column(node)]
+    nodes = list(range(len(table))) if node is None else [contents.find(cell) for cell in table.column(node)]
     if sure is None:
         return Given(nodes, table.column(label))
+    return Given(nodes, table.column(label), _numbers(table.column(sure), f"the column {sure!r} of {str(path)!r}"))
+
+
+def _numbers(cells: Iterable[object], where: str) -> list[float]:
+    """How sure a model is, from texts; where nothing stands, wholly."""
     try:
-        numbers = [float(cell) if cell.strip() else 1.0 for cell in table.column(sure)]
+        return [float(text) if (text := str(cell).strip()) else 1.0 for cell in cells]
     except ValueError as error:
-        raise InputError(f"the column {sure!r} of {str(path)!r} must hold numbers from 0 to 1: {error}") from None
-    return Given(nodes, table.column(label), numbers)
+        raise InputError(f"{where} must hold numbers from 0 to 1: {error}") from None
+
+
+def is_said(label: object) -> bool:
+    """Whether an answer of `Given` says something: it is not None, NaN, -1 or empty."""
+    if label is None or (isinstance(label, str) and not label.strip()):
+        return False
+    return not (isinstance(label, (int, float, np.number)) and (label != label or label == -1))
 
 
 def _sure(confidence: Any, contents: Contents, nodes: Sequence[int]) -> list[float]:
     if confidence is None:
         return []
     if isinstance(confidence, str) and confidence in contents.graph.attributes:
-        confidence = [float(cell) for cell in contents.graph.attributes[confidence]]
+        confidence = _numbers(contents.graph.attributes[confidence], f"the column {confidence!r}")
     if isinstance(confidence, (int, float)):
         return [float(confidence)] * len(nodes)
     if hasattr(confidence, "items"):
@@ -185,7 +240,7 @@ def draft_suggestions(who: str, name: str, given: Given, history: History) -> li
     Raises:
         InputError: a confidence is no number from 0 to 1, or no answer names a class.
     """
-    named, known = valid_person(name), [each.name for each in history.classes]
+    named, known = valid_person(name, "a model"), [each.name for each in history.classes]
     if len({named, *(str(event.body["name"]) for event in history.suggested)}) > _MOST_MODELS:
         raise InputError(f"{_MOST_MODELS} models have said something already, and no more can be heard: undo one first")
     spelled, _ = class_labels([None if label == -1 else label for label in given.labels], known)
@@ -199,28 +254,60 @@ def draft_suggestions(who: str, name: str, given: Given, history: History) -> li
         fresh = enumerate((label for label in numbers if former[label] is None), history.classes.next_number)
         numbers = former | {label: number for number, label in fresh}
     used = {label: number for label, number in numbers.items() if number is not None}
-    kept = [index for index, label in enumerate(spelled) if label in used]
+    named_in = {given.nodes[index]: index for index, label in enumerate(spelled) if label in used}
+    kept = list(named_in.values())  # of a node that is listed twice the later answer
     if not kept:
         raise InputError(
             f"no answer of {named!r} names a class of the job ({', '.join(known) or 'there are none'}): check the"
             " spelling, or add the classes first"
         )
     order = {label: position for position, label in enumerate(used)}
-    packed = io.BytesIO()
-    np.savez_compressed(
-        packed,
-        nodes=np.array([given.nodes[index] for index in kept], np.int32),
-        answers=np.array([order[spelled[index]] for index in kept], np.int32),
-        confidence=sure[kept],
-    )
+    nodes = np.array([given.nodes[index] for index in kept], np.int32)
+    packed = _packed(nodes, np.array([order[spelled[index]] for index in kept], np.int32), sure[kept])
     body = {
         "name": named,
         "labels": list(used),
         "classes": list(used.values()),
         "answers": len(kept),
-        "unnamed": sum(bool(label) for label in spelled) - len(kept),
+        "unnamed": sum(bool(label) and label not in used for label in spelled),
+        **({"columns": list(given.columns)} if given.columns else {}),
     }
-    return [Draft("suggest", who, body, {ATTACHED: packed.getvalue()})]
+    return [Draft("suggest", who, body, {ATTACHED: packed})]
+
+
+def without_nodes(log: Log, event: Event, nodes: Collection[int], ever: int) -> tuple[int, bytes]:
+    """What a model said in an event, less of some nodes: how many answers are left, and their bytes.
+
+    Args:
+        log: the open file. event: of the kind ``suggest``. ever: as for `SuggestionReader`.
+    """
+    where, which, sure = _unpacked(log, event, ever)
+    left = ~np.isin(where, list(nodes))
+    return int(left.sum()), _packed(where[left], which[left], sure[left])
+
+
+def _packed(nodes: npt.NDArray[Any], answers: npt.NDArray[Any], confidence: npt.NDArray[Any]) -> bytes:
+    packed = io.BytesIO()
+    np.savez_compressed(packed, nodes=nodes, answers=answers, confidence=confidence)
+    return packed.getvalue()
+
+
+def draft_withdrawal(who: str, name: str, history: History) -> list[Draft]:
+    """All that a model has said, taken back.
+
+    Raises:
+        InputError: no model of that name has said anything.
+    """
+    events = [event for event in history.suggested if event.body["name"] == name]
+    if not events:
+        known = ", ".join(dict.fromkeys(str(event.body["name"]) for event in history.suggested))
+        raise InputError(f"no model {name!r} has said anything: those that have are {known or 'none'}")
+    return [Draft("undo", who, {"event": event.id}) for event in reversed(events)]
+
+
+def suggested_columns(history: History) -> frozenset[str]:
+    """The columns of the graph that hold what models say, or how sure they are: not for eyes that judge unswayed."""
+    return frozenset(str(name) for event in history.suggested for name in event.body.get("columns", ()))
 
 
 class SuggestionReader:
@@ -228,10 +315,11 @@ class SuggestionReader:
 
     Args:
         log: the session's. nodes: how many the graph has.
+        ever: how many rows have a number, those whose addition was taken back among them; as many by default.
     """
 
-    def __init__(self, log: Log, nodes: int) -> None:
-        self._log, self._nodes = log, nodes
+    def __init__(self, log: Log, nodes: int, ever: int | None = None) -> None:
+        self._log, self._nodes, self._ever = log, nodes, nodes if ever is None else ever
         self._read: tuple[tuple[int, ...], tuple[Suggestions, ...]] = ((), ())
         self._said: tuple[object, ClassList, Said] | None = None
 
@@ -239,7 +327,7 @@ class SuggestionReader:
         """What every model says, in the order of their first events."""
         events = tuple(event.id for event in history.suggested)
         if self._read[0] != events:
-            self._read = (events, read_suggestions(self._log, history, self._nodes))
+            self._read = (events, read_suggestions(self._log, history, self._nodes, self._ever))
         return self._read[1]
 
     def for_learner(self, history: History) -> Said | None:
@@ -262,8 +350,8 @@ class SuggestionReader:
         return {each.name: each.labels(history.classes) for each in self.all(history)}
 
 
-def read_suggestions(log: Log, history: History, nodes: int) -> tuple[Suggestions, ...]:
-    """What every model says, in the order of their first events.
+def read_suggestions(log: Log, history: History, nodes: int, ever: int | None = None) -> tuple[Suggestions, ...]:
+    """What every model says, in the order of their first events; nodes and ever as for `SuggestionReader`.
 
     Raises:
         SessionFileError: what is attached is not what nodewise writes.
@@ -277,7 +365,8 @@ def read_suggestions(log: Log, history: History, nodes: int) -> tuple[Suggestion
     for name, events in by_name.items():
         numbers, sure = np.zeros(nodes, np.int64), np.zeros(nodes, np.float32)
         for event in events:
-            where, which, confidence = _unpacked(log, event, nodes)
+            parts = _unpacked(log, event, nodes if ever is None else ever)
+            where, which, confidence = (part[parts[0] < nodes] for part in parts)
             numbers[where], sure[where] = np.asarray(event.body["classes"], np.int64)[which], confidence
         unnamed = sum(int(event.body.get("unnamed", 0)) for event in events)
         found.append(Suggestions(name, numbers, sure, unnamed))
@@ -296,19 +385,7 @@ def _unpacked(log: Log, event: Event, nodes: int) -> tuple[npt.NDArray[Any], npt
         whole = whole and (not len(which) or which.max() < len(event.body["classes"]))
         if not whole or not np.isfinite(sure).all() or (sure < 0).any() or (sure > 1).any():
             raise ValueError("numbers are out of their range")
-    except (
-        zipfile.BadZipFile,
-        zlib.error,
-        ValueError,
-        KeyError,
-        OSError,
-        EOFError,
-        NotImplementedError,
-        RuntimeError,
-        SyntaxError,
-        TokenError,
-        MemoryError,
-    ) as error:
+    except (*UNPACKING, MemoryError) as error:
         raise damaged(log.path, f"the suggestions of event {event.id} cannot be read: {error}") from error
     return where, which, sure
 

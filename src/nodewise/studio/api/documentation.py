@@ -73,13 +73,20 @@ def _operation(path: str, method: str, operation: dict[str, Any]) -> str:
         f"<tr><td>{escape(status)}</td><td>{escape(answer.get('description', ''))}</td><td>{_content(answer)}</td></tr>"
         for status, answer in operation["responses"].items()
     )
-    owner = "" if "annotator" in operation["x-permitted"] else " <b>For the owner.</b>"
+    roles = operation["x-permitted"]
+    owner = "" if "onlooker" in roles else f" <b>For {_listed(roles)}.</b>"
     return (
         f"<section><h2><code>{method.upper()}"
         f" {escape(path)}</code></h2><p>{_prose(operation.get('description', ''))}{owner}</p>"
         f"{f'<table>{rows}</table>' if rows else ''}{sent}"
         f"<details><summary>Answers</summary><table>{answers}</table></details></section>"
     )
+
+
+def _listed(roles: list[str]) -> str:
+    """Those who may use a call, in words: the owner first."""
+    others = [f"{role}s" for role in roles if role != "owner"]
+    return " and ".join(["the owner", *others])
 
 
 def _content(answer: dict[str, Any]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import re
 import sqlite3
 from typing import Any
 
@@ -93,6 +94,10 @@ def answer_failures(app: FastAPI) -> None:
     app.add_exception_handler(Exception, unexpected)
 
 
+_OF_A_TYPE = re.compile(r"[^\w]")
+"""In a field's place: what pydantic adds where it may be of several types, as in "label.constrained-str"."""
+
+
 def _sentence(error: Exception) -> str:
     if isinstance(error, OSError):
         return (
@@ -105,7 +110,8 @@ def _sentence(error: Exception) -> str:
 def _invalid_sentence(error: RequestValidationError) -> str:
     """The first thing that is wrong with a request, and where."""
     first: dict[str, Any] = dict(error.errors()[0])
-    where = ".".join(str(part) for part in first["loc"][1:]) or str(first["loc"][0])
+    named = [str(part) for part in first["loc"][1:] if not _OF_A_TYPE.search(str(part))]
+    where = ".".join(named) or str(first["loc"][0])
     if first["type"] == "json_invalid":
         return f"the request's body is no JSON: {first.get('ctx', {}).get('error', first['msg'])}"
     received = "" if first["type"] == "missing" else f", received {str(first.get('input'))[:60]!r}"

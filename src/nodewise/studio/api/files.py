@@ -12,15 +12,18 @@ from fastapi import Path as InPath
 from fastapi.responses import FileResponse
 from starlette.background import BackgroundTask
 
+from nodewise.graph.tables.table import csv_text
+from nodewise.session.files.people import answer_rows
 from nodewise.studio.api.requests import SessionName, Ticket
 from nodewise.studio.api.routing import CurrentStudio, make_router, refusals
-from nodewise.studio.guard.roles import permit
+from nodewise.studio.guard.roles import JUDGES, VISITOR, permit
 from nodewise.studio.settings import ENDING
+from nodewise.studio.work.errors import ForbiddenError
 from nodewise.studio.work.open_session import OpenSession
 from nodewise.studio.work.studio import Studio
 from nodewise.studio.work.worker import Priority
 
-__all__ = ["router"]
+__all__ = ["file_answer", "router"]
 
 router = make_router("files")
 
@@ -28,19 +31,33 @@ _SHEET = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 _KINDS = {
     "csv": "text/csv; charset=utf-8",
     "full": "text/csv; charset=utf-8",
+    "votes": "text/csv; charset=utf-8",
     "xlsx": _SHEET,
     "json": "application/json",
+    "label-studio": "application/json",
     "npz": "application/octet-stream",
     "pt": "application/octet-stream",
 }
 
-_ADDED = {"csv": "-predictions", "full": "-all-columns", "xlsx": "-all-columns"}
+_JSON = {"anyOf": [{"type": "object"}, {"type": "array", "items": {"type": "object"}}]}
+_ENDINGS = {"full": "csv", "votes": "csv", "label-studio": "json"}
+"""Of the forms that are not called by their ending."""
+_ADDED = {
+    "csv": "-predictions",
+    "votes": "-who-said-what",
+    "full": "-all-columns",
+    "xlsx": "-all-columns",
+    "label-studio": "-label-studio",
+}
 """What is added to the session's name, so that no two exports are called the same."""
+_WHOLE = ("full", "xlsx", "label-studio", "npz")
+"""Forms that hold the graph's own columns."""
 
 
-def _file(kinds: list[str]) -> dict[int | str, dict[str, Any]]:
+def file_answer(kinds: list[str]) -> dict[int | str, dict[str, Any]]:
+    """What a route that sends a file documents, by the types that it may have."""
     content = {
-        kind: {"schema": {"type": "object"} if kind == "application/json" else {"type": "string", "format": "binary"}}
+        kind: {"schema": _JSON if kind == "application/json" else {"type": "string", "format": "binary"}}
         for kind in kinds
     }
     return {200: {"content": content, "description": "The file."}}
@@ -50,32 +67,42 @@ def _file(kinds: list[str]) -> dict[int | str, dict[str, Any]]:
     "/export/{form}",
     response_class=FileResponse,
     responses={
-        **_file(["text/csv", _SHEET, "application/json", "application/octet-stream"]),
+        **file_answer(["text/csv", _SHEET, "application/json", "application/octet-stream"]),
         **refusals(404, 409, 507),
     },
 )
-@permit("owner")
+@permit(*JUDGES)
 async def export(
-    form: Annotated[Literal["csv", "full", "xlsx", "json", "npz", "pt"], InPath()],
+    form: Annotated[Literal["csv", "full", "votes", "xlsx", "json", "label-studio", "npz", "pt"], InPath()],
     studio: CurrentStudio,
     session: SessionName = None,
     ticket: Ticket = None,
 ) -> FileResponse:
-    """Labels and predictions in one of six forms.
+    """Labels and predictions in one of eight forms.
 
-    A table, the same with the original columns, texts, every vote and note (``full``; ``xlsx`` for Excel), JSON with
-    votes and settings, the graph as npz, or tensors for PyTorch Geometric.
+    A table, the same with the original columns, texts, every vote and note (``full``; ``xlsx`` for Excel), who said
+    what and when (``votes``), JSON with votes and settings, tasks for Label Studio, the graph as npz, or tensors
+    for PyTorch Geometric. Where a column holds known answers, the forms with the original columns are the owner's.
     """
+    is_owner = VISITOR.get().role == "owner"
 
     def write(opened: OpenSession, path: Path) -> None:
+        if form in _WHOLE and not is_owner and opened.session.refresh().known.columns:
+            raise ForbiddenError(f"the export {form} holds columns that are kept back: the owner makes it")
+        if form == "votes":
+            path.write_text(csv_text(*answer_rows(opened.session.opinions())), encoding="utf-8")
+            return
         opened.page.predict(lambda: studio.tickets.check(ticket, "the export"))
-        opened.session.export(path, format="full" if form == "full" else None)
+        opened.session.export(path, format=form if form in ("full", "label-studio") else None)
 
-    return await _send(studio, session, "csv" if form == "full" else form, _KINDS[form], write, _ADDED.get(form, ""))
+    ending = _ENDINGS.get(form, form)
+    return await _send(studio, session, ending, _KINDS[form], write, _ADDED.get(form, ""))
 
 
 @router.get(
-    "/backup", response_class=FileResponse, responses={**_file(["application/octet-stream"]), **refusals(404, 409, 507)}
+    "/backup",
+    response_class=FileResponse,
+    responses={**file_answer(["application/octet-stream"]), **refusals(404, 409, 507)},
 )
 @permit("owner")
 async def backup(studio: CurrentStudio, session: SessionName = None) -> FileResponse:

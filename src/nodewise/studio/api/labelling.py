@@ -23,7 +23,6 @@ from nodewise.studio.api.requests import (
     SessionName,
     SettleRequest,
     SkipRequest,
-    SuggestRequest,
     TellRequest,
     UndoRequest,
 )
@@ -36,8 +35,9 @@ from nodewise.studio.api.responses import (
     UndoResponse,
 )
 from nodewise.studio.api.routing import CurrentRole, CurrentStudio, make_router, refusals
-from nodewise.studio.guard.roles import EVERYBODY, permit
-from nodewise.studio.work.annotators import check_answers, check_undo
+from nodewise.studio.guard.roles import EVERYBODY, JUDGES, LABELLERS, VISITOR, WORKERS, permit
+from nodewise.studio.work.annotators import check_answers, check_classes, check_undo
+from nodewise.studio.work.errors import ForbiddenError
 from nodewise.studio.work.open_session import OpenSession
 from nodewise.studio.work.studio import Studio
 from nodewise.studio.work.worker import Priority
@@ -68,7 +68,7 @@ async def status(studio: CurrentStudio, session: SessionName = None, annotator: 
 
 
 @router.post("/ask", response_model=AskResponse, responses=refusals(404, 409, 415, 507))
-@permit(*EVERYBODY)
+@permit(*LABELLERS)
 async def ask(request: AskRequest, studio: CurrentStudio) -> Json:
     """The next nodes to label. Queries that the annotator has not answered are given again.
 
@@ -81,7 +81,7 @@ async def ask(request: AskRequest, studio: CurrentStudio) -> Json:
 
 
 @router.post("/tell", response_model=TellResponse, responses=refusals(404, 409, 415, 507))
-@permit(*EVERYBODY)
+@permit(*LABELLERS)
 async def tell(request: TellRequest, studio: CurrentStudio, role: CurrentRole) -> Json:
     """Give nodes their labels, asked for or not; again, to change them.
 
@@ -98,14 +98,14 @@ async def tell(request: TellRequest, studio: CurrentStudio, role: CurrentRole) -
 
 
 @router.post("/skip", response_model=EventNumberResponse, responses=refusals(404, 409, 415, 507))
-@permit(*EVERYBODY)
+@permit(*LABELLERS)
 async def skip(request: SkipRequest, studio: CurrentStudio) -> Json:
     """Say that a node cannot be told. The annotator is not asked again, and it spends no budget."""
     return await _change(studio, "event", request, lambda opened: opened.skip(request.annotator, request.node))
 
 
 @router.post("/undo", response_model=UndoResponse, responses=refusals(404, 409, 415, 507))
-@permit(*EVERYBODY)
+@permit(*WORKERS)
 async def undo(request: UndoRequest, studio: CurrentStudio, role: CurrentRole) -> Json:
     """Take back the last thing told, skipped, declared or set; or any one of them, or an undo, by its number.
 
@@ -115,14 +115,14 @@ async def undo(request: UndoRequest, studio: CurrentStudio, role: CurrentRole) -
     def change(opened: OpenSession) -> dict[str, Any]:
         event = request.event
         if role != "owner":
-            event = check_undo(opened.session, request.annotator, event)
+            event = check_undo(opened.session, request.annotator, event, role)
         return opened.undo(request.annotator, event)
 
     return await _change(studio, "undone", request, change)
 
 
 @router.post("/bulk", response_model=EventNumberResponse, responses=refusals(404, 409, 415, 507))
-@permit(*EVERYBODY)
+@permit(*LABELLERS)
 async def bulk(request: BulkRequest, studio: CurrentStudio, role: CurrentRole) -> Json:
     """Label many nodes in one go.
 
@@ -139,7 +139,7 @@ async def bulk(request: BulkRequest, studio: CurrentStudio, role: CurrentRole) -
 
 
 @router.post("/notes", response_model=EventNumberResponse, responses=refusals(404, 409, 415, 507))
-@permit(*EVERYBODY)
+@permit(*WORKERS)
 async def add_note(request: NoteRequest, studio: CurrentStudio) -> Json:
     """Write something to a node for everybody to read."""
     return await _change(
@@ -152,29 +152,25 @@ async def add_note(request: NoteRequest, studio: CurrentStudio) -> Json:
     )
 
 
-@router.post("/suggestions", response_model=EventNumberResponse, responses=refusals(404, 409, 415, 507))
-@permit("owner")
-async def suggest(request: SuggestRequest, studio: CurrentStudio) -> Json:
-    """Take what a model says of nodes: no labels, but what the learner begins with."""
-
-    def change(opened: OpenSession) -> int:
-        answers: dict[int | str, str] = {opened.node(each.node): each.label for each in request.labels}
-        return opened.change(
-            lambda session: session.suggest(request.name, answers, request.confidence, request.annotator)
-        )
-
-    return await _change(studio, "event", request, change)
-
-
 @router.post("/release", response_model=CountResponse, responses=refusals(404, 409, 415, 507))
-@permit(*EVERYBODY)
-async def release(request: ReleaseRequest, studio: CurrentStudio) -> Json:
-    """Free the queries that an annotator has not answered: they have left, or go by another name."""
+@permit(*LABELLERS)
+async def release(request: ReleaseRequest, studio: CurrentStudio, role: CurrentRole) -> Json:
+    """Free the queries that an annotator has not answered: they have left, or go by another name.
+
+    The owner frees anybody's, others their own.
+    """
+    visitor = VISITOR.get()
+    if role != "owner" and (
+        request.released != (visitor.name or request.released) or visitor.is_others(request.released)
+    ):
+        raise ForbiddenError(f"the rows given to {request.released!r} are theirs: only the owner takes them back")
     return await _change(
         studio,
         "count",
         request,
-        lambda opened: opened.change(lambda session: session.release(request.released, request.annotator)),
+        lambda opened: opened.change(
+            lambda session: session.release(request.released, request.annotator, request.nodes)
+        ),
     )
 
 
@@ -246,17 +242,16 @@ async def order_classes(request: OrderRequest, studio: CurrentStudio) -> Json:
 
 
 @router.post("/settle", response_model=EventNumberResponse, responses=refusals(404, 409, 415, 507))
-@permit("owner")
-async def settle(request: SettleRequest, studio: CurrentStudio) -> Json:
+@permit(*JUDGES)
+async def settle(request: SettleRequest, studio: CurrentStudio, role: CurrentRole) -> Json:
     """Decide a disagreement: the label counts whatever the votes say, and nobody is asked about the node again."""
-    return await _change(
-        studio,
-        "event",
-        request,
-        lambda opened: opened.change(
-            lambda session: session.settle(opened.node(request.node), request.label, request.annotator)
-        ),
-    )
+
+    def change(opened: OpenSession) -> int:
+        if role != "owner":
+            check_classes(opened.session, [request.label])
+        return opened.settle(request.annotator, request.node, request.label)
+
+    return await _change(studio, "event", request, change)
 
 
 @router.post("/redundancy", response_model=EventNumberResponse, responses=refusals(404, 409, 415, 507))

@@ -10,6 +10,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 __all__ = [
+    "AddedResponse",
     "AskResponse",
     "CardResponse",
     "ColoursResponse",
@@ -18,13 +19,15 @@ __all__ = [
     "EventResponse",
     "EventsResponse",
     "Failure",
+    "JoinPreviewResponse",
+    "JoinedResponse",
     "MapResponse",
     "NeighbourhoodResponse",
     "ReportResponse",
     "Response",
+    "RowsPreviewResponse",
     "SearchResponse",
     "StatusResponse",
-    "TableResponse",
     "TellResponse",
     "Typo",
     "UndoResponse",
@@ -105,6 +108,14 @@ class StatusResponse(Response):
     disagreements: dict[str, dict[str, str]]
     done: bool
     bulk: int
+    several: bool = Field(
+        description=(
+            "whether a node may have several classes: every label and prediction is then one text with ';' between"
+            " them, ';' alone for none of them, and agreement is counted class by class"
+        )
+    )
+    none: int = Field(description="nodes answered with none of the classes")
+    outdated: list[str] = Field(description="labelled nodes that were changed since they were labelled")
     kappa: KappaResponse | None
     notes: int
     guideline: str
@@ -150,10 +161,14 @@ class CardResponse(Response):
     label: str | None
     source: Literal["told", "audit", "given", "bulk"] | None = Field(alias="from")
     votes: dict[str, str]
+    settled_by: str | None = Field(description="who has settled what people disagreed about")
     skipped_by: list[str]
     heading: str
     notes: list[NoteResponse]
     predicted: list[tuple[str, float]] | None
+    given: list[str] | None = Field(
+        description="where a node may have several classes, those that it is predicted to have; null where none is told"
+    )
     suggested: list[SuggestedResponse] = Field(description="what models say; empty where a prediction is kept back")
     hidden: bool = Field(description="whether a prediction is kept back, since it could sway an answer")
     updating: bool = Field(
@@ -177,6 +192,9 @@ class QueryResponse(Response):
     score: float | None
     features: dict[str, float]
     predicted: list[tuple[str, float]]
+    given: list[str] | None = Field(
+        description="where a node may have several classes, those that it was predicted to have"
+    )
     guess: str | None
     sure: float | None
     card: CardResponse
@@ -225,17 +243,20 @@ class EventResponse(Response):
         "budget",
         "redundancy",
         "rows",
+        "change",
         "remove",
         "join",
         "suggest",
         "release",
-        "suggest",
+        "erased",
+        "erase",
+        "known",
     ]
     annotator: str
     node: int | None
     name: str | None
     label: str | None
-    nodes: int | None = Field(description="how many were labelled in bulk, added, taken out or joined")
+    nodes: int | None = Field(description="how many were labelled in bulk, added, changed, taken out or joined")
     into: str | None
     text: str | None
     budget: int | None
@@ -248,45 +269,6 @@ class LoggedEvent(EventResponse):
 
     time: float
     undone: bool
-
-
-class ShareResponse(Response):
-    """A share of right answers, its 95 % interval, and of how many nodes it is."""
-
-    mean: float
-    low: float
-    high: float
-    nodes: int
-
-
-class ModelResponse(Response):
-    """How right a model is: by people's labels, which were chosen, and by the audit's, which were drawn at random."""
-
-    name: str
-    answers: int
-    unnamed: int
-    by_labels: ShareResponse | None
-    by_audit: ShareResponse | None
-    classes: dict[str, ShareResponse]
-
-
-class DifferingResponse(Response):
-    """A node without a label of which a model says something else than the learner."""
-
-    node: int
-    name: str
-    said_by: str
-    says: str
-    confidence: float
-    predicted: str
-    probability: float
-
-
-class SuggestionsResponse(Response):
-    """How right each model is, and where they and the learner differ, the surest learner first."""
-
-    models_found: list[ModelResponse] = Field(alias="models")
-    differing: list[DifferingResponse]
 
 
 class CountResponse(Response):
@@ -325,31 +307,6 @@ class SearchResponse(Response):
     nodes: list[Found]
 
 
-class TableRow(Response):
-    """A node in the table."""
-
-    node: int
-    name: str
-    title: str | None
-    label: str | None
-    predicted: str | None
-    sure: float | None
-    bulk: bool
-    by: str | None
-    time: float | None
-
-
-class TableResponse(Response):
-    """A window of the rows, and how many there are."""
-
-    total: int
-    offset: int
-    updating: bool = Field(
-        description="whether predictions from the labels of now are being made, so that these are older"
-    )
-    rows: list[TableRow]
-
-
 class Neighbour(Response):
     """A node in the drawing, x and y from -1 to 1; ``title`` is a few words of its title or text."""
 
@@ -366,8 +323,37 @@ class Neighbour(Response):
     sure: float | None
 
 
+class RelatedNode(Response):
+    """A node of another type than the labelled one in the drawing; ``node`` is its index within its type."""
+
+    type: str
+    node: int
+    name: str
+    x: float
+    y: float
+    hop: int
+    degree: int
+
+
+class DrawnRelation(Response):
+    """A relation by its name, and the two types that it joins."""
+
+    name: str
+    source: str
+    target: str
+
+
+class RelatedResponse(Response):
+    """What a drawing shows of other node types and of relations."""
+
+    labelled: str = Field(description="the type that is labelled")
+    others: list[RelatedNode]
+    relations: list[DrawnRelation]
+    edge_relations: list[int] = Field(description="which relation each edge is of; edges lead from source to target")
+
+
 class NeighbourhoodResponse(Response):
-    """A node and what lies around it; edges are pairs of indices in ``nodes``."""
+    """A node and what lies around it; edges are pairs of indices in ``nodes``, and behind these in ``others``."""
 
     centre: int
     nodes: list[Neighbour]
@@ -375,6 +361,7 @@ class NeighbourhoodResponse(Response):
     hidden: int
     total: int
     exact: bool = Field(description="whether there are just so many; else at least")
+    related: RelatedResponse | None = Field(description="where the graph has relations: other types and relations")
     updating: bool = Field(
         description="whether predictions from the labels of now are being made, so that these are older"
     )
@@ -394,7 +381,7 @@ class MapResponse(Response):
 class ColoursResponse(Response):
     """Labels and predictions in the map's order, as indices in ``classes``; -1 for none."""
 
-    classes: list[str]
+    classes: list[str] = Field(description="where a node may have several: the sets that occur, as texts")
     labelled: list[int]
     predicted: list[int]
     sure: list[float]
@@ -451,8 +438,9 @@ class Point(Response):
 class KeyScore(Response):
     """Predictions that are right by the answer key, of the nodes that nobody has labelled."""
 
-    right: int
+    right: int = Field(description="where a node may have several classes: those with exactly the right ones")
     of: int
+    micro_f1: float | None = Field(description="where a node may have several classes: over all of them")
 
 
 class ReportResponse(Response):
@@ -472,7 +460,76 @@ class ReportResponse(Response):
     left_out_bias: BiasResponse | None
     left_out_lack: str | None = Field(description="why there is no left_out yet: a class has fewer than two labels")
     why_random: str | None = Field(description="why the next question is a random one; null where it is chosen")
+    audit_f1: AccuracyResponse | None = Field(
+        description="where a node may have several classes: Micro-F1 on the audit; audit is the share of exact sets"
+    )
+    left_out_f1: AccuracyResponse | None = Field(description="the same of the labels, each left out")
     audit_parts: list[tuple[int, AccuracyResponse]] = Field(
         description="where rows were added: the rows and the accuracy of each part of the audit that has an answer"
     )
     made_at: int = Field(alias="from", description="the last event when it was made")
+
+
+class RowColumn(Response):
+    """A column of uploaded rows, and what the job does with it."""
+
+    name: str
+    use: Literal["compared", "name", "shown", "not used"]
+
+
+class RowsPreviewResponse(Response):
+    """What adding the rows of a file would bring, or changing rows to them."""
+
+    rows: int
+    columns: list[RowColumn] = Field(description="none where the rows are no table")
+    lacking: list[str] = Field(description="columns that the job's rows were made from and these lack")
+    examples: list[str]
+    already: int = Field(description="rows whose text is there already")
+    labelled: int = Field(description="rows to be changed that have a label")
+    refused: str | None = Field(description="why they cannot be added; null where they can")
+
+
+class AddedResponse(Response):
+    """Rows that were added."""
+
+    first: int = Field(description="the first one's number")
+    count: int
+    audit: int = Field(description="how many of them were drawn for the audit")
+    event: int
+    status: StatusResponse
+
+
+class ChangedResponse(Response):
+    """Rows that were changed."""
+
+    count: int
+    labelled: int = Field(description="how many of them have a label, which was given to what stood there before")
+    event: int
+    status: StatusResponse
+
+
+class Conflict(Response):
+    """A row on which people would disagree."""
+
+    node: int
+    name: str
+    votes: dict[str, str]
+
+
+class JoinPreviewResponse(Response):
+    """What the labels of another job would bring."""
+
+    labels: int
+    people: list[str]
+    new: list[str] = Field(description="classes that are new here")
+    conflicts: list[Conflict]
+    refused: str | None
+
+
+class JoinedResponse(Response):
+    """Labels that were taken over."""
+
+    labels: int
+    disagreements: int = Field(description="rows on which people disagree now; settle them")
+    event: int
+    status: StatusResponse

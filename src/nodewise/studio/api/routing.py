@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Coroutine
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter, Depends, Request
+from fastapi.responses import Response
+from fastapi.routing import APIRoute
 from starlette.requests import HTTPConnection
 
 from nodewise.studio.api.responses import Failure, Typo
 from nodewise.studio.guard.guard import ROLE
 from nodewise.studio.guard.roles import Role
+from nodewise.studio.work.folders import FILES
 from nodewise.studio.work.studio import Studio
 
-__all__ = ["CurrentRole", "CurrentStudio", "make_router", "refusals"]
+__all__ = ["CurrentRole", "CurrentStudio", "FormRoute", "make_router", "refusals"]
 
 _ALWAYS = {
     400: "What was sent is not as it should be.",
     401: "The token is missing or wrong.",
     403: (
-        "The request comes from, or goes to, an address that is not the studio's; or it is for the owner, and the token"
-        " is an annotator's."
+        "The request comes from, or goes to, an address that is not the studio's; or it is not for those who have"
+        " your role."
     ),
     408: "The request did not arrive in time.",
     413: "The request is too large.",
@@ -43,12 +47,33 @@ CurrentStudio = Annotated[Studio, Depends(_studio)]
 
 
 async def _role(connection: HTTPConnection) -> Role:
-    role: Role = connection.scope.get(ROLE, "annotator")
+    role: Role = connection.scope.get(ROLE, "onlooker")
     return role
 
 
 CurrentRole = Annotated[Role, Depends(_role)]
 """What whoever asks may do, for a route; the guard tells it."""
+
+
+class _FewParts(Request):
+    """A request whose form has few parts; files go to the disk as they arrive."""
+
+    def form(self, **limits: Any) -> Any:
+        """The form."""
+        return super().form(max_files=FILES + 1, max_fields=600, max_part_size=2**16)
+
+
+class FormRoute(APIRoute):
+    """A route that takes a form with files."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """What answers a request."""
+        handle = super().get_route_handler()
+
+        async def bounded(request: Request) -> Response:
+            return await handle(_FewParts(request.scope, request.receive))
+
+        return bounded
 
 
 def make_router(tag: str) -> APIRouter:

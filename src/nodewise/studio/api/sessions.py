@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from fastapi import File, Form, Request, UploadFile
-from fastapi.responses import Response
-from fastapi.routing import APIRoute
+from fastapi import File, Form, UploadFile
 from pydantic import Field
 
 from nodewise.session.settings import NewSettings, settings_of
 from nodewise.studio.api.failures import Json
 from nodewise.studio.api.requests import CancelRequest, DuplicateRequest, OpenRequest, SettingsForm
-from nodewise.studio.api.routing import CurrentRole, CurrentStudio, make_router, refusals
+from nodewise.studio.api.routing import CurrentRole, CurrentStudio, FormRoute, make_router, refusals
 from nodewise.studio.api.studio_responses import (
     JobsResponse,
     NameResponse,
@@ -23,8 +20,9 @@ from nodewise.studio.api.studio_responses import (
     StudioResponse,
     TicketResponse,
 )
-from nodewise.studio.guard.roles import EVERYBODY, permit
+from nodewise.studio.guard.roles import EVERYBODY, VISITOR, permit
 from nodewise.studio.work.errors import CancelledWorkError
+from nodewise.studio.work.folders import FILES
 from nodewise.studio.work.jobs import BESIDE
 from nodewise.studio.work.upload import NewSession, Upload, create_session, preview, told_to_pages
 from nodewise.studio.work.worker import Priority
@@ -35,31 +33,26 @@ if TYPE_CHECKING:
 __all__ = ["router"]
 
 
-class _FewParts(Request):
-    """A request whose form has few parts; files go to the disk as they arrive."""
-
-    def form(self, **limits: Any) -> Any:
-        """The form."""
-        return super().form(max_files=2, max_fields=600, max_part_size=2**16)
-
-
-class _FormRoute(APIRoute):
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        handle = super().get_route_handler()
-
-        async def bounded(request: Request) -> Response:
-            return await handle(_FewParts(request.scope, request.receive))
-
-        return bounded
-
-
 router = make_router("sessions")
 forms = make_router("sessions")
-forms.route_class = _FormRoute
+forms.route_class = FormRoute
 
 _Column = Annotated[str | None, Form(max_length=500)]
 _Encoding = Annotated[str | None, Form(max_length=40, description="how the table is encoded; guessed by default")]
 _Header = Annotated[bool | None, Form(description="whether the first line names the columns; guessed by default")]
+_More = Annotated[
+    list[UploadFile],
+    File(
+        max_length=FILES,
+        description=(
+            "the other files of a folder of which ``nodes`` is one: nodes-TYPE.csv, edges-RELATION.csv, graph.json; a"
+            " zip of them goes as ``nodes`` alone"
+        ),
+    ),
+]
+_Labelled = Annotated[
+    str | None, Form(max_length=100, description="of several node types the one to be labelled; by default as told")
+]
 _Text = Annotated[str, Field(max_length=500)]
 
 
@@ -68,7 +61,9 @@ _Text = Annotated[str, Field(max_length=500)]
 async def describe(studio: CurrentStudio, role: CurrentRole) -> Json:
     """Which session is open, which there are, what the studio takes, and what you may do."""
     facts = await studio.worker.run(Priority.READ, studio.describe)
-    return Json({**facts, "role": role, "can_create": facts["can_create"] and role == "owner"})
+    return Json(
+        {**facts, "role": role, "person": VISITOR.get().name, "can_create": facts["can_create"] and role == "owner"}
+    )
 
 
 @router.get("/jobs", response_model=JobsResponse, responses=refusals())
@@ -132,15 +127,22 @@ async def cancel(request: CancelRequest, studio: CurrentStudio) -> Json:
 @permit("owner")
 async def preview_upload(
     nodes: Annotated[
-        UploadFile, File(description="a CSV file, a row for each node; or JSON lines, parquet, GraphML, edges, npz")
+        UploadFile,
+        File(description="a CSV file, a row for each node; or JSON lines, parquet, GraphML, edges, npz, a zip of CSV"),
     ],
     studio: CurrentStudio,
     encoding: _Encoding = None,
     header: _Header = None,
+    more: _More = [],  # noqa: B006
+    labelled: _Labelled = None,
 ) -> Json:
-    """What the columns of a table seem to hold. Nothing is kept."""
-    upload = Upload(nodes.filename or "", nodes.file)
-    return Json(await studio.builder.run(Priority.READ, lambda: preview(upload, studio.scratch, encoding, header)))
+    """What the columns of a table seem to hold, or of the type to be labelled. Nothing is kept."""
+    upload, others = _upload(nodes), [_upload(each) for each in more]
+    return Json(
+        await studio.builder.run(
+            Priority.READ, lambda: preview(upload, studio.scratch, encoding, header, others, labelled)
+        )
+    )
 
 
 @router.get("/session/settings", response_model=SettingsFormResponse, responses=refusals())
@@ -174,11 +176,24 @@ async def new_session(
             )
         ),
     ] = None,
+    separator: Annotated[
+        str | None,
+        Form(
+            min_length=1,
+            max_length=10,
+            description=(
+                "what parts the classes where a cell of the column of labels may name several, alone for none of them;"
+                " ';' where several is true"
+            ),
+        ),
+    ] = None,
     id: _Column = None,
     knn: Annotated[int, Form(ge=1, le=1000, description="how many similar rows each row is joined to")] = 10,
     metric: Annotated[Literal["cosine", "euclidean"], Form()] = "cosine",
     encoding: _Encoding = None,
     header: _Header = None,
+    more: _More = [],  # noqa: B006
+    labelled: _Labelled = None,
     ticket: Annotated[
         str | None,
         Form(min_length=8, max_length=64, description="a word of your own, by which POST /cancel ends the work"),
@@ -194,13 +209,22 @@ async def new_session(
         settings["use_labels"] = None if labels_as is None else labels_as == "given"
     columns = tuple(column for column in text if column)
     new = NewSession(
-        name.strip(), columns, label, id, knn, metric, encoding, header, studio.settings.pictures, settings
+        name.strip(),
+        columns,
+        label,
+        id,
+        knn,
+        metric,
+        encoding,
+        header,
+        studio.settings.pictures,
+        labelled,
+        separator,
+        settings,
     )
-    table = Upload(nodes.filename or "", nodes.file)
+    table, others = _upload(nodes), [_upload(each) for each in more]
     # A browser sends an empty file of no name for a field that was left empty.
-    ends = (
-        None if edges is None or (not edges.filename and not edges.size) else Upload(edges.filename or "", edges.file)
-    )
+    ends = None if edges is None or (not edges.filename and not edges.size) else _upload(edges)
 
     def step() -> None:
         studio.builder.give_way()
@@ -215,6 +239,7 @@ async def new_session(
             studio.settings.folder,
             studio.scratch,
             told_to_pages(studio.updates.publish, step, new.name),
+            others,
         )
         try:
             step()
@@ -228,3 +253,7 @@ async def new_session(
     session = await studio.builder.run(Priority.BACKGROUND, make)
     await studio.worker.run(Priority.READ, lambda: studio.sessions.take(session))
     return Json({"name": new.name}, 201)
+
+
+def _upload(file: UploadFile) -> Upload:
+    return Upload(file.filename or "", file.file)

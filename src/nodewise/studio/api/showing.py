@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Annotated, Any
 
 from fastapi import Query
@@ -19,14 +18,11 @@ from nodewise.studio.api.responses import (
     NeighbourhoodResponse,
     ReportResponse,
     SearchResponse,
-    SuggestionsResponse,
-    TableResponse,
 )
-from nodewise.studio.api.routing import CurrentStudio, make_router, refusals
+from nodewise.studio.api.routing import CurrentRole, CurrentStudio, make_router, refusals
 from nodewise.studio.api.studio_responses import SettingsResponse
 from nodewise.studio.guard.roles import EVERYBODY, permit
 from nodewise.studio.work.errors import MissingError
-from nodewise.studio.work.node_table import Filter, Sort, TableQuery
 from nodewise.studio.work.pictures import Picture
 from nodewise.studio.work.worker import Priority
 
@@ -52,30 +48,6 @@ async def search(
             )
         }
     )
-
-
-@router.get("/table", response_model=TableResponse, responses=refusals(404, 409))
-@permit(*EVERYBODY)
-async def table(
-    studio: CurrentStudio,
-    filter: Filter = "all",
-    label: Annotated[str | None, Query(max_length=200)] = None,
-    q: Annotated[str, Query(max_length=200)] = "",
-    sort: Sort = "node",
-    descending: bool = False,
-    offset: Annotated[int, Query(ge=0, le=2**53 - 1)] = 0,
-    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
-    session: SessionName = None,
-    annotator: Annotator = None,
-) -> Json:
-    """All nodes as a table, a window of rows at a time."""
-    query = TableQuery(filter, label, q, sort, descending, offset, limit)
-
-    def job() -> dict[str, Any]:
-        page = studio.sessions.get(session).page
-        return page.table.rows(query, annotator)
-
-    return Json(await studio.worker.run(Priority.READ, job))
 
 
 @router.get("/disagreements", response_model=DisagreementsResponse, responses=refusals(404, 409))
@@ -207,29 +179,11 @@ async def report(studio: CurrentStudio, session: SessionName = None, ticket: Tic
     return Json(await studio.worker.run(Priority.BACKGROUND, job))
 
 
-@router.get("/suggestions", response_model=SuggestionsResponse, responses=refusals(404, 409))
-@permit("owner")
-async def suggestions(
-    studio: CurrentStudio,
-    limit: Annotated[int, Query(ge=0, le=1000)] = 50,
-    session: SessionName = None,
-) -> Json:
-    """How right each model is by people's labels and by the audit, and where it and the learner differ."""
-
-    def job() -> dict[str, Any]:
-        opened = studio.sessions.get(session).page.session
-        return {
-            "models": [each.as_dict() for each in opened.model_reports()],
-            "differing": [asdict(each) for each in opened.model_disagreements(limit)],
-        }
-
-    return Json(await studio.worker.run(Priority.BACKGROUND, job))
-
-
 @router.get("/events", response_model=EventsResponse, responses=refusals(404, 409))
 @permit(*EVERYBODY)
 async def events(
     studio: CurrentStudio,
+    role: CurrentRole,
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
     before: Annotated[int | None, Query(ge=1, le=2**53 - 1, description="only events with a smaller number")] = None,
     asks: Annotated[bool, Query(description="queries as well, not only what people did")] = False,
@@ -237,10 +191,8 @@ async def events(
     annotator: Annotator = None,
 ) -> Json:
     """What has happened, the newest first."""
-    return Json(
-        {
-            "events": await studio.worker.run(
-                Priority.READ, lambda: studio.sessions.get(session).page.events(limit, before, asks, annotator)
-            )
-        }
-    )
+
+    def job() -> list[dict[str, Any]]:
+        return studio.sessions.get(session).page.events(limit, before, asks, annotator, role == "owner")
+
+    return Json({"events": await studio.worker.run(Priority.READ, job)})

@@ -8,6 +8,7 @@ from pydantic import Field, create_model
 
 from nodewise.session.settings import Kind, NewSettings, settings_of
 from nodewise.studio.api.responses import Response
+from nodewise.studio.guard.roles import Role
 
 __all__ = [
     "JobsResponse",
@@ -63,9 +64,13 @@ class StudioResponse(Response):
     session: OpenSession | None
     sessions: list[str]
     can_create: bool
-    role: Literal["owner", "annotator"] = Field(
-        description="what you may do: an annotator labels and looks, the owner does everything"
+    role: Role = Field(
+        description=(
+            "what you may do: an annotator labels and looks, a reviewer settles and reads, an onlooker looks, the owner"
+            " does everything"
+        )
     )
+    person: str | None = Field(description="who you are, where your token is yours alone")
     limits: Limits
 
 
@@ -76,6 +81,9 @@ class Column(Response):
     kind: Literal["text", "number", "label", "id", "other"]
     examples: list[str]
     filled: float = Field(description="share of the rows looked at that have something there")
+    separator: str | None = Field(
+        description="what seems to part several classes in its cells; null where a cell seems to be one thing"
+    )
 
 
 class Guess(Response):
@@ -95,6 +103,8 @@ class PreviewResponse(Response):
     encoding: str = Field(description="what it was read as: an encoding, parquet, or graph")
     header: bool = Field(description="whether the first line was taken for the columns' names")
     form: Literal["table", "graph"]
+    types: list[str] = Field(description="of a graph with relations: its node types")
+    labelled: str | None = Field(description="the type that would be labelled")
 
 
 class SettingDescription(Response):

@@ -13,9 +13,9 @@ from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode
 
 from nodewise.studio.guard.origins import API, GuardRules
-from nodewise.studio.guard.roles import Role
+from nodewise.studio.guard.roles import EVERYBODY, Visitor
 
-__all__ = ["Refusal", "Welcome", "admit", "right_cookies", "role_of"]
+__all__ = ["Refusal", "Welcome", "admit", "right_cookies", "visitor_of", "wrong_tokens"]
 
 METHODS = ("GET", "HEAD", "POST")
 _ONCE = frozenset(
@@ -92,15 +92,28 @@ def right_cookies(scope: Mapping[str, Any], rules: GuardRules) -> list[str]:
     return [cookie for cookie in cookies if ":" in cookie and rules.knows(_token_in(cookie))]
 
 
-def role_of(scope: Mapping[str, Any], rules: GuardRules) -> Role:
-    """Whose token an admitted request has brought.
+def visitor_of(
+    scope: Mapping[str, Any], rules: GuardRules, guesses: bool = True, opened: Container[str] = ()
+) -> Visitor | None:
+    """Whose token a request has brought, in a header or a cookie; None where it has brought none that is right.
 
-    The owner's where it has brought both, or where there is none to bring.
+    Of several the one that may do most: a token that somebody has planted in a browser takes nothing from whoever uses
+    it. Where the studio has no token, whoever brings none is the owner. The arguments are those of `admit`.
     """
     headers = _Headers(scope["headers"])
-    kept = map(_token_in, _cookies(headers, rules))
-    roles = {rules.role_of(token) for token in (*_bearer(headers), *kept)}
-    return "owner" if rules.token is None or "owner" in roles else "annotator"
+    kept = [_token_in(cookie) for cookie in _cookies(headers, rules) if guesses or cookie in opened]
+    tokens = [*(_bearer(headers) if guesses else ()), *kept]
+    found = [visitor for token in tokens if (visitor := rules.visitor(token)) is not None]
+    if not found:
+        return Visitor("owner") if rules.token is None else None
+    return min(found, key=lambda visitor: EVERYBODY.index(visitor.role))
+
+
+def wrong_tokens(scope: Mapping[str, Any], rules: GuardRules) -> list[str]:
+    """The tokens in a request's header and cookies that are nobody's: guesses, also beside one that is right."""
+    headers = _Headers(scope["headers"])
+    tokens = (*_bearer(headers), *map(_token_in, _cookies(headers, rules)))
+    return [token for token in tokens if not rules.knows(token)]
 
 
 class _Headers:
@@ -209,8 +222,6 @@ def _without_token(
     guesses: bool,
     opened: Container[str],
 ) -> Refusal | Welcome | None:
-    if rules.token is None:
-        return None
     led = headers.one(b"sec-fetch-site") in {"cross-site", "same-site"}
     query = parse_qsl(scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True) if page else []
     cookies = _cookies(headers, rules)
@@ -219,7 +230,7 @@ def _without_token(
     known = kept is not None
     named = [value for name, value in query if name == "token"]
     brought = [*_bearer(headers), *named, *map(_token_in, cookies)]
-    if brought and not guesses and not known:
+    if brought and not guesses and not known and rules.token is not None:
         error = (
             "too many wrong tokens came from this address: wait a minute, then open the address that the studio printed"
         )
@@ -233,7 +244,7 @@ def _without_token(
             encrypted = all(origin.startswith("https:") for origin in ours)
             cookie = told or kept or next(token for token in _bearer(headers) if rules.knows(token))
             return Welcome(quote(scope["path"]) + (f"?{rest}" if rest else ""), cookie, led, encrypted)
-    if known:
+    if known or rules.token is None:
         return None
     error = (
         "the studio needs its token: open the address that it printed, or send the header Authorization: Bearer TOKEN"

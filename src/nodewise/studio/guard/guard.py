@@ -16,17 +16,20 @@ import json
 import secrets
 from collections.abc import Awaitable, Callable, MutableMapping
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
-from nodewise.studio.guard.admission import Refusal, Welcome, admit, right_cookies, role_of
+from nodewise.studio.guard.admission import Refusal, Welcome, admit, right_cookies, visitor_of, wrong_tokens
 from nodewise.studio.guard.origins import GuardRules
-from nodewise.studio.guard.roles import Role
+from nodewise.studio.guard.roles import VISITOR, Role, Visitor
 from nodewise.studio.guard.tokens import WrongTokens
 
-__all__ = ["CONTENT_POLICY", "ROLE", "Guard"]
+__all__ = ["CONTENT_POLICY", "ROLE", "STILL_WELCOME", "Guard"]
 
 ROLE = "nodewise.role"
 """Where a request's scope tells the role of whoever sent it."""
+STILL_WELCOME = "nodewise.still_welcome"
+"""Where it has a function that says whether their token is still right, for connections that stay."""
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -47,10 +50,11 @@ _HEADERS = (
     (b"cross-origin-opener-policy", b"same-origin"),
     (b"permissions-policy", b"camera=(), geolocation=(), microphone=()"),
 )
-_NOT_PERMITTED = Refusal(
-    403,
-    "annotators may label, skip, write notes and look around; this is for the session's owner: use the owner's token",
-)
+_MAY: dict[Role, str] = {
+    "annotator": "annotators may label, skip, write notes and look around",
+    "reviewer": "reviewers may read, settle, write notes and export",
+    "onlooker": "onlookers may look around, and change nothing",
+}
 _ASSETS = "/page/"
 _PAGES = 1000
 """Cookies of open pages that are remembered."""
@@ -103,12 +107,25 @@ class Guard:
                 self._wrong_tokens.count(address, token)
         if verdict is not None:
             return verdict
+        for token in wrong_tokens(scope, self.rules) if self.rules.token is not None else ():
+            self._wrong_tokens.count(address, token)
         for cookie in right_cookies(scope, self.rules) if guesses else ():
             self._opened[cookie] = self._opened.pop(cookie, None)
             if len(self._opened) > _PAGES:
                 del self._opened[next(iter(self._opened))]
-        role = scope[ROLE] = role_of(scope, self.rules)
-        return None if self._permits is None or self._permits(role, scope) else _NOT_PERMITTED
+        visitor = visitor_of(scope, self.rules, guesses, self._opened)
+        if visitor is None:  # their link was taken away at this very moment
+            return Refusal(401, "your link does not work any more: ask the studio's owner for another")
+        scope[ROLE] = visitor.role
+        scope[STILL_WELCOME] = partial(self._is_still, scope, visitor)
+        VISITOR.set(visitor)
+        if self._permits is None or self._permits(visitor.role, scope):
+            return None
+        may = _MAY.get(visitor.role, "")
+        return Refusal(403, f"{may}; this is for the session's owner: use the owner's token, or ask them")
+
+    def _is_still(self, scope: Scope, visitor: Visitor) -> bool:
+        return visitor_of(scope, self.rules) == visitor
 
     async def _counted(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Runs the app on a body of bounded size that arrives in bounded time.

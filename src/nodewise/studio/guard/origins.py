@@ -10,7 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from nodewise.ground.errors import InputError
-from nodewise.studio.guard.roles import Role
+from nodewise.studio.guard.people import People
+from nodewise.studio.guard.roles import Visitor
 
 __all__ = ["API", "PAGES", "SESSION_PAGE", "UPLOADS", "GuardRules", "is_loopback"]
 
@@ -19,7 +20,22 @@ PAGES = frozenset({"/", "/new", "/api/docs"})
 """What a person may be led to from elsewhere, and where ``?token=`` is taken; nothing here changes anything."""
 SESSION_PAGE = "/s/"
 """What the address of a session's page begins with; its name follows. A person may be led there as well."""
-UPLOADS = frozenset({"/api/v1/preview", "/api/v1/session"})
+UPLOADS = frozenset(
+    f"/api/v1/{path}"
+    for path in (
+        "preview",
+        "session",
+        "session/backup",
+        "rows",
+        "rows/change",
+        "rows/preview",
+        "suggestions/bring",
+        "suggestions/preview",
+        "rows/predict",
+        "join",
+        "join/preview",
+    )
+)
 """Where files arrive, and so where a body may be large."""
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
@@ -39,6 +55,7 @@ class GuardRules:
             point here by anybody who owns one, a number cannot.
         token: what everybody has to know; None lets everybody in who is on this machine.
         annotator_token: another one, by which people may label and look, and nothing else; None: there is none.
+        people: those who have tokens of their own; None: nobody.
         pages: paths that a link from elsewhere may lead to.
         uploads: paths whose bodies may have `upload_limit` bytes.
         upload_limit: bytes of an upload, all its files together.
@@ -58,6 +75,7 @@ class GuardRules:
     body_limit: int = 2**20
     patience: float = 60.0
     body_seconds: float = 120.0
+    people: People | None = field(default=None, repr=False)
 
     @classmethod
     def for_address(
@@ -71,6 +89,7 @@ class GuardRules:
         upload_limit: int = 256 * 2**20,
         body_limit: int = 2**20,
         patience: float = 60.0,
+        people: People | None = None,
     ) -> GuardRules:
         """The rules for a server bound to ``host`` and ``port``.
 
@@ -82,7 +101,7 @@ class GuardRules:
             allow_hosts: further names under which it is reached, ``NAME``, ``NAME:PORT`` or ``https://NAME``: of a
                 proxy or a tunnel. A name alone stands for that name at our own port, and at the default ports of http
                 and https.
-            upload_limit, body_limit, patience: as in the class.
+            upload_limit, body_limit, patience, people: as in the class.
 
         Raises:
             InputError: the address can be reached by others and there is no token, or a name or the token cannot be
@@ -124,6 +143,7 @@ class GuardRules:
             upload_limit=upload_limit,
             body_limit=body_limit,
             patience=patience,
+            people=people,
         )
 
     @property
@@ -143,19 +163,24 @@ class GuardRules:
             ours |= {origin} if _authority_matches(origin, asked) else set()
         return frozenset(ours)
 
-    def role_of(self, token: str) -> Role | None:
-        """Whose token this is, or None; takes the same time whichever it is."""
+    def visitor(self, token: str) -> Visitor | None:
+        """Whose token this is, or None; the time that it takes tells nothing of how near it was."""
         digests = [
             hashlib.sha256((text or "").encode("utf-8", "replace")).digest()
             for text in (token, self.token, self.annotator_token)
         ]
         owner = hmac.compare_digest(digests[0], digests[1]) and self.token is not None
         annotator = hmac.compare_digest(digests[0], digests[2]) and self.annotator_token is not None
-        return "owner" if owner else "annotator" if annotator else None
+        person = None if self.people is None else self.people.find(token)
+        if owner:
+            return Visitor("owner")
+        if annotator:
+            return Visitor("annotator") if self.people is None else Visitor("annotator", None, self.people.has_name)
+        return None if person is None else Visitor(person.role, person.name)
 
     def knows(self, token: str) -> bool:
         """Whether this is a token."""
-        return self.role_of(token) is not None
+        return self.visitor(token) is not None
 
     def is_page(self, path: str) -> bool:
         """Whether a person may be led to ``path`` from elsewhere."""

@@ -1,4 +1,4 @@
-"""Who may use which route, where the studio has a token for annotators beside the owner's: each route says so itself.
+"""Who may use which route, where people have tokens beside the owner's: each route says so itself.
 
 `permit` stands at every route; `Permissions` reads the routes and is what the guard asks, before anything of a request
 is read.
@@ -7,19 +7,59 @@ is read.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 if TYPE_CHECKING:
     from starlette.routing import BaseRoute
 
-__all__ = ["EVERYBODY", "Permissions", "Role", "permit", "permitted_roles"]
+__all__ = [
+    "EVERYBODY",
+    "JUDGES",
+    "LABELLERS",
+    "VISITOR",
+    "WORKERS",
+    "Permissions",
+    "Role",
+    "Visitor",
+    "permit",
+    "permitted_roles",
+]
 
 T = TypeVar("T")
 
-Role = Literal["owner", "annotator"]
-EVERYBODY: tuple[Role, ...] = ("owner", "annotator")
+Role = Literal["owner", "reviewer", "annotator", "onlooker"]
+EVERYBODY: tuple[Role, ...] = ("owner", "reviewer", "annotator", "onlooker")
+"""Who may look. An onlooker changes nothing: a route that changes something is not for everybody."""
+WORKERS: tuple[Role, ...] = ("owner", "reviewer", "annotator")
+"""Who may write notes and take their own changes back."""
+LABELLERS: tuple[Role, ...] = ("owner", "annotator")
+"""Who is asked, and answers."""
+JUDGES: tuple[Role, ...] = ("owner", "reviewer")
+"""Who settles disagreements, and reads what everybody said."""
 
 _MARK = "nodewise_permitted_roles"
+
+
+@dataclass(frozen=True)
+class Visitor:
+    """Who sends a request, as far as their token tells.
+
+    Attributes:
+        role: what they may do.
+        name: who they are, where the token is one person's; None: what they say themselves is taken.
+        is_others: whether a name that they say is of somebody who has a token of their own.
+    """
+
+    role: Role
+    name: str | None = None
+    is_others: Callable[[str], bool] = field(default=lambda name: False, compare=False, repr=False)
+
+
+_NOBODY = Visitor("onlooker")
+VISITOR: ContextVar[Visitor] = ContextVar("VISITOR", default=_NOBODY)
+"""Who sends the request that is being answered; the guard tells it."""
 
 
 def permit(*roles: Role) -> Callable[[T], T]:

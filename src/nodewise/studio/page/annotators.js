@@ -1,11 +1,14 @@
 // Who has labelled how much, how far they agree, and where they do not.
 
 import { get } from "./api.js";
+import { openAssigning } from "./assigning.js";
 import { called, count, h, percent, renew, short } from "./dom.js";
 import { look } from "./flow.js";
+import { several, wordsOf } from "./labels.js";
 import { classMark } from "./marks.js";
-import { openSettling } from "./settling.js";
-import { isOwner, on, set, state } from "./store.js";
+import { openPeople } from "./people.js";
+import { isJudge, isOwner, on, set, state } from "./store.js";
+import { openTable } from "./table.js";
 
 const SHOWN = 100;
 const parts = {};
@@ -28,7 +31,13 @@ function draw() {
   if (!status) return;
   const people = Object.entries(status.annotators).sort(([, one], [, other]) => other - one);
   const waiting = (who) => (status.open[who] ?? []).length;
-  renew(parts.people, [people, status.open, state.me], () => [
+  renew(parts.people, [people, status.open, state.me, state.role], () => [
+    isOwner() &&
+      h(
+        "button",
+        { type: "button", class: "small", id: "people-button", on: { click: openPeople } },
+        "People and links",
+      ),
     h(
       "ul",
       { class: "people" },
@@ -41,6 +50,12 @@ function draw() {
         ),
       ),
     ),
+    isJudge() &&
+      h(
+        "button",
+        { type: "button", class: "small", id: "assign-button", on: { click: openAssigning } },
+        "Each one's work",
+      ),
     people.length === 0 && h("p", { class: "quiet" }, "Nobody has labelled anything yet."),
   ]);
   const disagreements = Object.entries(status.disagreements);
@@ -53,12 +68,18 @@ function draw() {
         ? h(
             "span",
             { class: "quiet" },
-            "No node has labels of two people yet. " +
-              "With “labels for each node” above 1, every node is asked of several.",
+            "No row has labels of two people yet. " +
+              "With “labels for each row” above 1, every row is asked of several.",
           )
         : [
             h("b", {}, percent(status.agreement)),
-            h("span", { class: "quiet" }, " of the pairs of labels on one node say the same"),
+            h(
+              "span",
+              { class: "quiet" },
+              several()
+                ? " of the decisions on one row, class by class, are alike"
+                : " of the pairs of labels on one row say the same",
+            ),
           ],
     ),
     status.kappa && perClass(status.kappa),
@@ -73,7 +94,7 @@ function draw() {
               "li",
               {},
               h("span", { class: "name" }, pair.annotators.join(" and ")),
-              h("span", { class: "quiet" }, `${kappaWords(pair.kappa)} on ${count(pair.nodes, "node")}`),
+              h("span", { class: "quiet" }, `${kappaWords(pair.kappa)} on ${count(pair.nodes, "row")}`),
             ),
           ),
       ),
@@ -81,8 +102,13 @@ function draw() {
       h("h3", {}, `${count(disagreements.length, "disagreement")}`),
       h(
         "button",
-        { type: "button", class: "small", id: "settle-button", on: { click: openSettling } },
-        isOwner() ? "Settle them" : "See them all",
+        {
+          type: "button",
+          class: "small",
+          id: "settle-button",
+          on: { click: () => openTable({ filter: "disagreement" }) },
+        },
+        isJudge() ? "Settle them" : "See them all",
       ),
       h(
         "ul",
@@ -100,7 +126,7 @@ function draw() {
               "span",
               { class: "votes" },
               Object.entries(votes).map(([who, label]) =>
-                h("span", {}, `${short(who, 20)}: `, classMark(label), short(label, 30)),
+                h("span", {}, `${short(who, 20)}: `, classMark(label), short(wordsOf(label), 30)),
               ),
             ),
           ),
@@ -127,7 +153,7 @@ function perClass(kappa) {
     h(
       "caption",
       { class: "quiet" },
-      `Agreement beyond chance on ${count(kappa.nodes, "node")}: 1 is full, 0 what chance gives.`,
+      `Agreement beyond chance on ${count(kappa.nodes, "row")}: 1 is full, 0 what chance gives.`,
     ),
     h(
       "thead",

@@ -45,6 +45,8 @@ export class ApiError extends Error {
 }
 
 export const get = (path, signal) => call("GET", path, undefined, signal);
+/** A call that is about the studio, not about the page's session. */
+export const postToStudio = (path, body) => call("POST", path, body);
 export const post = (path, body) => call("POST", path, SESSION === null ? body : { ...body, session: SESSION });
 
 async function call(method, path, body = undefined, signal = undefined) {
@@ -94,15 +96,21 @@ async function failure(answer) {
 }
 
 function words(status, said) {
-  if (status === 401) return "the studio wants its token: open the address that it showed when it was started";
+  if (status === 401)
+    return "your link does not work (any more): open the address that you were given, or ask for another";
   return said || `the studio answered with an error (${status})`;
 }
 
-/** Fetch a file and hand it to the browser to save; errors can be told, unlike with a plain link. */
-export async function download(path, signal = undefined) {
+/**
+ * Fetch a file, for a form if one is sent, and hand it to the browser to save; errors can be told, unlike with a plain
+ * link.
+ */
+export async function download(path, signal = undefined, form = undefined) {
   let answer;
   try {
-    answer = await fetch(at(path), { credentials: "same-origin", signal });
+    answer = form
+      ? await fetch(BASE + path, { method: "POST", body: form, credentials: "same-origin", signal })
+      : await fetch(at(path), { credentials: "same-origin", signal });
   } catch {
     throw new ApiError(0, signal?.aborted ? "it was cancelled" : "the studio does not answer");
   }

@@ -3,12 +3,16 @@
 import { at } from "./api.js";
 import { ago, byId, called, count, h, icon, short, show } from "./dom.js";
 import { addNote, back, home, look } from "./flow.js";
+import { several, wordsOf } from "./labels.js";
 import { classMark } from "./marks.js";
+import { choiceWords, standing } from "./picking.js";
 import { atHome, on, state } from "./store.js";
+import { voices } from "./voices.js";
 
 export function startCard() {
   on("card nothing query", draw);
   on("trail query", drawTrail);
+  on("choice status", drawChoice);
   on("phase", () => {
     byId("card").setAttribute("aria-busy", String(["loading", "asking"].includes(state.phase)));
     document.body.dataset.phase = state.phase;
@@ -27,8 +31,10 @@ function draw() {
   show(
     view,
     eyebrow(card),
+    several() && choice,
     h("h1", { class: title.length > 90 ? "long" : null, dir: "auto" }, title),
     h("p", { class: "facts" }, facts(card), card.link && link(card.link)),
+    voices(),
     card.picture && picture(card, title),
     text && h("div", { class: "text", role: "region", "aria-label": "Text", tabindex: "0", dir: "auto" }, linked(text)),
     card.cut && h("p", { class: "quiet" }, "It is longer than this; what is beyond is not shown."),
@@ -41,9 +47,23 @@ function draw() {
       h(
         "p",
         { class: "quiet" },
-        "The graph holds no text, picture or other attribute for this node: " +
-          "its place among its neighbours is all there is.",
+        "The job holds no text, picture or other column for this row: " +
+          "its place among the rows like it is all there is.",
       ),
+  );
+  drawChoice();
+}
+
+const choice = h("p", { class: "choice-made" });
+
+/** Where a row may have several classes: which are chosen for it, and how many. */
+function drawChoice() {
+  if (!several() || state.card === null) return;
+  const { names } = standing();
+  show(
+    choice,
+    h("span", { class: "quiet" }, `${choiceWords()}${names.length ? ":" : "."}`),
+    names.map((name) => h("span", { class: "chip" }, classMark(name), h("span", { dir: "auto" }, short(name, 40)))),
   );
 }
 
@@ -64,7 +84,7 @@ function eyebrow(card) {
           },
           "Audit: drawn at random",
         )
-      : h("span", { class: "pill asked" }, "Label this node"),
+      : h("span", { class: "pill asked" }, "Label this row"),
   );
 }
 
@@ -81,7 +101,7 @@ function label(card) {
     "span",
     { class: "known" },
     classMark(card.label),
-    h("b", {}, card.label),
+    h("b", {}, wordsOf(card.label)),
     h(
       "span",
       { class: "quiet" },
@@ -91,7 +111,7 @@ function label(card) {
       h(
         "span",
         { class: "quiet" },
-        `: ${voters.map(([who, said]) => `${short(who, 20)} says ${short(said, 30)}`).join(", ")}`,
+        `: ${voters.map(([who, said]) => `${short(who, 20)} says ${short(wordsOf(said), 30)}`).join(", ")}`,
       ),
   );
 }
@@ -102,12 +122,11 @@ function facts(card) {
   if (card.heading !== name) said.push(name);
   said.push(count(card.degree, "neighbour"));
   if (card.skipped_by.length) said.push(`skipped by ${short(card.skipped_by.join(", "), 60)}`);
-  for (const one of card.suggested) said.push(`${short(one.by, 30)} says ${short(one.label, 40)}`);
   return h("span", {}, said.join(" · "));
 }
 
 /** The text without its first line, where that is the heading already. */
-const rest = (text, title) =>
+export const rest = (text, title) =>
   text?.startsWith(title) && /^\s*(\n|$)/.test(text.slice(title.length))
     ? text
         .slice(title.length)
@@ -118,7 +137,7 @@ const rest = (text, title) =>
 const ADDRESS = /https?:\/\/[^\s<>"'`{}|\\^]+/g;
 
 /** A text whose addresses can be followed; all the rest stays text. */
-function linked(text) {
+export function linked(text) {
   const parts = [];
   let from = 0;
   for (const match of text.matchAll(ADDRESS)) {
@@ -139,7 +158,7 @@ function noteList(card) {
     class: "note-field",
     maxlength: "2000",
     placeholder: "A note for everybody",
-    "aria-label": "A note on this node for everybody",
+    "aria-label": "A note on this row for everybody",
     autocomplete: "off",
   });
   const form = h("form", { class: "note-form" }, field, h("button", { class: "small" }, "Add note"));
@@ -168,7 +187,7 @@ function noteList(card) {
   );
 }
 
-function link(address) {
+export function link(address) {
   return h(
     "a",
     { class: "outward", href: address, rel: "noopener noreferrer", target: "_blank", title: address },
@@ -177,7 +196,7 @@ function link(address) {
   );
 }
 
-function picture(card, title) {
+export function picture(card, title) {
   const image = h("img", {
     class: "picture",
     src: at(`/nodes/${card.node}/picture`),
@@ -187,7 +206,7 @@ function picture(card, title) {
   return image;
 }
 
-function attributes(values) {
+export function attributes(values) {
   const entries = Object.entries(values);
   return (
     entries.length > 0 &&
@@ -220,7 +239,7 @@ function drawTrail() {
       "button",
       { type: "button", class: "back", on: { click: home } },
       icon("back"),
-      state.query ? "Back to the asked node" : "Back",
+      state.query ? "Back to the asked row" : "Back",
       h("kbd", { "aria-hidden": "true" }, "Esc"),
     ),
     h(

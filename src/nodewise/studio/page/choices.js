@@ -1,8 +1,10 @@
 // The classes to choose from: buttons with number keys, a filter where there are many, a new class, skip and undo.
 
-import { byId, count, h, icon, key, renew, short, show } from "./dom.js";
-import { addClass, choose, skip, undo } from "./flow.js";
+import { byId, count, h, icon, kept, key, renew, short, show } from "./dom.js";
+import { addClass, skip, undo } from "./flow.js";
+import { several, wordsOf } from "./labels.js";
 import { keyOf, mark } from "./marks.js";
+import { chooseNone, chosenLabel, confirm, enter, pick, pickNew, said, standing } from "./picking.js";
 import { atHome, classes, isOwner, nameOf, numberOf, on, set, state, target } from "./store.js";
 
 const MANY = 10;
@@ -52,9 +54,25 @@ export function startChoices() {
   parts.more = h("p", { class: "more-classes quiet" });
   parts.buttons.addEventListener("scroll", drawMore, { passive: true });
   new ResizeObserver(drawMore).observe(parts.buttons);
+  parts.none = h(
+    "button",
+    {
+      type: "button",
+      class: "class none",
+      role: "checkbox",
+      "aria-keyshortcuts": "-",
+      title: "None of the classes: that is an answer, and no skip",
+      on: { click: chooseNone },
+    },
+    h("span", { class: "mark hollow", "aria-hidden": "true", data: { colour: "none" } }, "–"),
+    h("span", { class: "name" }, "None of them"),
+    key("−"),
+  );
+  parts.save = h("button", { type: "button", class: "primary save", on: { click: confirm } });
+  parts.set = h("div", { class: "set-row", hidden: true }, parts.none, parts.save);
   parts.form = namingForm();
   put();
-  on("status query trail card", draw);
+  on("status query trail card choice", draw);
   on("phase sending", drawPhase);
 }
 
@@ -70,13 +88,32 @@ function put() {
     ),
     parts.buttons,
     parts.more,
+    parts.set,
     parts.form,
   );
 }
 
+/** Whether this browser shows the likeliest class first. */
+export const likeliestFirst = () => kept.read("class-order", "fixed") === "likely";
+
+/** Have this browser show the likeliest class first, or the classes in their own order; keys and colours stay. */
+export function orderClasses(likely) {
+  kept.write("class-order", likely ? "likely" : "fixed");
+  draw();
+}
+
+/** The classes in their order on the screen: where no prediction may be seen, always their own. */
+function inOrder() {
+  const all = classes().map((name) => ({ name, number: numberOf(name) }));
+  const chances = likeliestFirst() && !state.card?.hidden ? state.card?.predicted : null;
+  if (!chances) return all;
+  const chance = new Map(chances);
+  return all.sort((one, other) => (chance.get(other.name) ?? 0) - (chance.get(one.name) ?? 0));
+}
+
 function shown() {
   const wanted = filter.toLowerCase();
-  const all = classes().map((name) => ({ name, number: numberOf(name) }));
+  const all = inOrder();
   if (!wanted) return all;
   const begins = all.filter(({ name }) => name.toLowerCase().startsWith(wanted));
   return [
@@ -96,7 +133,8 @@ function draw() {
     filter = "";
     parts.filter.value = "";
   }
-  const mine = card.votes[state.me] ?? (Object.keys(card.votes).length ? null : card.label);
+  const mine = said();
+  const chosen = several() ? standing().names : atHome() || mine === null ? [] : [mine];
   show(
     parts.head,
     classes().length === 0
@@ -104,21 +142,24 @@ function draw() {
         ? "There is no class yet: name the first one"
         : "There is no class yet: the session's owner adds them"
       : atHome()
-        ? "Which class is it?"
+        ? several()
+          ? "Which classes? Choose any, then save"
+          : "Which class is it?"
         : mine
           ? "Change its label"
           : "Label it too",
   );
+  drawSet();
   parts.buttons.classList.toggle("many", many);
   parts.skip.hidden = !atHome();
   parts.add.hidden = !isOwner();
   const focused = focusedLabel();
   const list = shown();
   aimed = Math.min(aimed, Math.max(0, list.length - 1));
-  renew(parts.buttons, [list, mine, aimed, filter, many, atHome()], () => [
+  renew(parts.buttons, [list, mine, chosen, aimed, filter, many, atHome()], () => [
     list.map(({ name, number }, row) =>
       classButton(name, number, {
-        chosen: !atHome() && name === mine,
+        chosen: chosen.includes(name),
         aimed: many && filter !== "" && row === aimed,
       }),
     ),
@@ -141,6 +182,21 @@ function draw() {
     [...parts.buttons.children].find((button) => button.dataset.label === focused)?.focus({ preventScroll: true });
   drawMore();
   drawPhase();
+}
+
+/** What is chosen where a row may have several classes, and the button that saves it. */
+function drawSet() {
+  parts.set.hidden = !several() || classes().length === 0;
+  if (parts.set.hidden) return;
+  const { none } = standing();
+  const label = chosenLabel();
+  parts.none.classList.toggle("chosen", none);
+  parts.none.setAttribute("aria-checked", String(none));
+  parts.save.setAttribute("aria-disabled", String(label === null));
+  renew(parts.save, [label], () => [
+    h("span", { class: "name" }, label === null ? "Save" : `Save: ${wordsOf(label)}`),
+    key("Enter"),
+  ]);
 }
 
 /** How many classes are out of sight, and how they are reached. */
@@ -170,9 +226,11 @@ function classButton(name, number, { chosen, aimed: marked }) {
       class: `class${chosen ? " chosen" : ""}${marked ? " aimed" : ""}`,
       title: state.status.descriptions[name] ? `${name}: ${state.status.descriptions[name]}` : name,
       data: { label: name },
-      "aria-pressed": chosen ? "true" : null,
+      ...(several()
+        ? { role: "checkbox", "aria-checked": String(chosen) }
+        : { "aria-pressed": chosen ? "true" : null }),
       "aria-keyshortcuts": shortcut || null,
-      on: { click: () => choose(name) },
+      on: { click: () => pick(name) },
     },
     mark(number),
     h("span", { class: "name", dir: "auto" }, name),
@@ -185,10 +243,10 @@ const focusedLabel = () => /** @type {HTMLElement | null} */ (document.activeEle
 
 function drawPhase() {
   const busy = state.phase !== "ready";
-  const sent = state.sending?.body.labels?.[0].label;
+  const sent = [state.sending?.body.labels?.[0].label].flat();
   for (const button of parts.buttons.querySelectorAll("button.class")) {
     button.setAttribute("aria-disabled", String(busy));
-    button.classList.toggle("sending", sent !== undefined && button.dataset.label === sent);
+    button.classList.toggle("sending", sent.includes(button.dataset.label));
   }
   parts.skip.setAttribute("aria-disabled", String(busy));
   parts.undo.setAttribute("aria-disabled", String(["saving", "asking", "loading"].includes(state.phase)));
@@ -197,7 +255,7 @@ function drawPhase() {
 /** The class of a number key. */
 export function chooseNumber(digit) {
   const name = nameOf(digit === 0 ? 9 : digit - 1);
-  if (name !== null && target() !== null) choose(name);
+  if (name !== null && target() !== null) pick(name);
 }
 
 export function focusFilter() {
@@ -214,8 +272,10 @@ function filterKey(event) {
   const list = shown();
   if (event.key === "Enter") {
     event.preventDefault();
-    if (filter && list[aimed] && !event.repeat) {
-      choose(list[aimed].name);
+    if (event.repeat) return;
+    if (!filter && several()) enter();
+    else if (filter && list[aimed]) {
+      pick(list[aimed].name);
       parts.filter.value = "";
       filter = "";
       draw();
@@ -307,6 +367,7 @@ function declared(name) {
   naming = false;
   filter = parts.filter.value = "";
   draw();
+  pickNew(name);
   focusClass(name);
 }
 

@@ -2,15 +2,16 @@
 
 import { byId, count, h, percent, sentence, show } from "./dom.js";
 import { exportButtons } from "./exporting.js";
-import { ask, setBudget, undo } from "./flow.js";
+import { ask, beginLabelling, setBudget, undo } from "./flow.js";
+import { several } from "./labels.js";
 import { lastReport } from "./progress.js";
-import { atHome, isOwner, on, state } from "./store.js";
+import { atHome, isLabeller, isOwner, on, state } from "./store.js";
 
 const STEP = 10;
 
 /** @param {() => void} closed called when it begins: there is no neighbourhood to show then. */
 export function startClosing(closed) {
-  on("card nothing status", draw);
+  on("card nothing status looking", draw);
   on("nothing", () => {
     if (state.nothing && atHome()) closed();
   });
@@ -23,7 +24,23 @@ function draw() {
   if (card !== null || !atHome() || !nothing || !status) return;
   const busy = byId("card").contains(document.activeElement) && document.activeElement.tagName === "INPUT";
   if (busy) return; // somebody is typing the new budget
-  show(byId("card"), status.done ? spent(status) : waiting(nothing));
+  show(byId("card"), state.looking ? looking() : status.done ? spent(status) : waiting(nothing));
+}
+
+function looking() {
+  return h(
+    "div",
+    { class: "closing" },
+    h("p", { class: "eyebrow" }, h("span", { class: "pill" }, "Looking around")),
+    h("h1", {}, "No row is given to you"),
+    h("p", {}, "Look at the table, the map, the progress and the history; others go on with their rows."),
+    isLabeller() &&
+      h(
+        "div",
+        { class: "buttons" },
+        h("button", { type: "button", class: "primary", on: { click: () => beginLabelling() } }, "Give me a row"),
+      ),
+  );
 }
 
 function waiting(nothing) {
@@ -47,7 +64,7 @@ function spent(status) {
   const audit = report?.audit;
   const reached =
     audit && audit.nodes >= 10
-      ? `The audit says that ${percent(audit.mean)} of the predictions are right ` +
+      ? `The audit says that ${percent(audit.mean)} of the predictions are ${several() ? "exactly " : ""}right ` +
         `(${percent(audit.low)} to ${percent(audit.high)}).`
       : null;
   return h(
@@ -58,7 +75,7 @@ function spent(status) {
     h(
       "p",
       { class: "lead" },
-      `${count(status.told, "label")} now predict all ${status.nodes.toLocaleString("en")} nodes. `,
+      `${count(status.told, "label")} now predict all ${status.nodes.toLocaleString("en")} rows. `,
       reached,
     ),
     report &&

@@ -1,6 +1,15 @@
 // The form for a new session: what to show, what is known, how many labels to spend.
 
-import { h, icon, show } from "./dom.js";
+import { h, show } from "./dom.js";
+import { dropZone } from "./drop_zone.js";
+
+const SEPARATORS = [
+  [";", "semicolon"],
+  ["|", "bar"],
+  [",", "comma"],
+  ["/", "slash"],
+  ["+", "plus"],
+];
 
 /**
  * @param {File} file the table.
@@ -8,16 +17,20 @@ import { h, icon, show } from "./dom.js";
  * @param {object[]} settings what a new session may be given: the answer of /session/settings.
  * @param {string[]} taken names of sessions that there are.
  * @param {(form: FormData, name: string) => void} create called with what to send.
- * @param {{encoding?: string, header?: string}} reading how the table is to be read, where that was chosen.
+ * @param {{encoding?: string, header?: string, labelled?: string}} reading how it is to be read, where that was chosen.
+ * @param {File[]} more the other files of a folder.
  */
-export function creationForm(file, table, settings, taken, create, reading = {}) {
+export function creationForm(file, table, settings, taken, create, reading = {}, more = []) {
   const names = table.columns.map((column) => column.name);
   let edges = null;
   const graphs = table.form === "graph";
   const likely = table.guess.label ? null : (table.columns.find((column) => column.kind === "label")?.name ?? null);
   /** @type {Record<string, any>} */
   const fields = {
-    name: input("name", "text", freeName(file.name, taken), { maxlength: "80", required: true }),
+    name: input("name", "text", freeName(more.length > 0 ? (table.labelled ?? "graph") : file.name, taken), {
+      maxlength: "80",
+      required: true,
+    }),
     text: manyOf(
       "text",
       table.columns.filter((column) => column.kind !== "number").map((column) => column.name),
@@ -36,6 +49,11 @@ export function creationForm(file, table, settings, taken, create, reading = {})
         ["key", "an answer key: kept out of sight, to measure how many predictions are right"],
       ],
       labelledShare(table, table.guess.label) === 1 ? "key" : "given",
+    ),
+    separator: select(
+      "separator",
+      SEPARATORS.map(([mark, name]) => [mark, `${mark}  (${name})`]),
+      ";",
     ),
     knn: input("knn", "number", Math.max(1, Math.min(10, table.rows - 1)), { min: "1", max: "200" }),
     metric: select(
@@ -97,6 +115,44 @@ export function creationForm(file, table, settings, taken, create, reading = {})
   };
   fields.label.addEventListener("change", drawKey);
   drawKey();
+  const apart = h("p", { class: "notice", role: "status", hidden: true });
+  const separatorRow = row(
+    fields.separator,
+    "What parts the classes of a row",
+    "In the column of labels; alone it means none of the classes, an empty cell that the row has no label yet.",
+  );
+  const markOf = () => table.columns.find((column) => column.name === fields.label.value)?.separator;
+  const drawSets = () => {
+    const mark = markOf() ?? null;
+    const many = fields.several.value === "true";
+    separatorRow.hidden = !many || !fields.label.value || graphs;
+    apart.hidden = many || mark === null;
+    show(
+      apart,
+      mark && `Cells of “${fields.label.value}” seem to name several classes with “${mark}” between them. `,
+      h(
+        "button",
+        {
+          type: "button",
+          class: "small",
+          on: {
+            click: () => {
+              fields.several.value = "true";
+              drawSets();
+            },
+          },
+        },
+        "Take them apart",
+      ),
+    );
+  };
+  fields.label.addEventListener("change", () => {
+    fields.separator.value = markOf() ?? ";";
+    drawSets();
+  });
+  fields.several.addEventListener("change", drawSets);
+  fields.separator.value = markOf() ?? ";";
+  drawSets();
   const twice = h("p", { class: "notice", role: "status", hidden: true });
   fields.classes.addEventListener("input", () => {
     const pair = lookalikes(
@@ -131,6 +187,8 @@ export function creationForm(file, table, settings, taken, create, reading = {})
       ),
     ),
     keyRow,
+    apart,
+    separatorRow,
     rows(settings.filter((one) => one.front)),
     row(fields.name, "Name of the session", "Its file gets this name."),
     h(
@@ -150,14 +208,18 @@ export function creationForm(file, table, settings, taken, create, reading = {})
   );
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    create(packed(file, edges, fields, reading), fields.name.value.trim());
+    create(
+      packed(file, more, edges, fields, { labelled: table.labelled ?? undefined, ...reading }),
+      fields.name.value.trim(),
+    );
   });
   return form;
 }
 
-function packed(file, edges, fields, reading) {
+function packed(file, more, edges, fields, reading) {
   const form = new FormData();
   form.append("nodes", file);
+  for (const each of more) form.append("more", each);
   if (edges) form.append("edges", edges);
   for (const [name, value] of Object.entries(reading)) if (value !== undefined) form.append(name, value);
   for (const box of fields.text.querySelectorAll("input:checked")) form.append("text", box.value);
@@ -167,7 +229,8 @@ function packed(file, edges, fields, reading) {
     if (
       value === "" ||
       (edges && (name === "knn" || name === "metric")) ||
-      (name === "labels_as" && !fields.label.value)
+      (name === "labels_as" && !fields.label.value) ||
+      (name === "separator" && (!fields.label.value || fields.several.value !== "true"))
     )
       continue;
     form.append(name, value);
@@ -312,44 +375,4 @@ function freeName(file, taken) {
   let name = plain;
   for (let number = 2; taken.includes(name); number++) name = `${plain} ${number}`;
   return name;
-}
-
-/**
- * A zone to drop a file on, which is also an ordinary file field for mouse, touch and keyboard.
- * @param {{id: string, title: string, hint: string, chosen: (file: File) => void, small?: boolean}} options
- */
-export function dropZone({ id, title, hint, chosen, small = false }) {
-  const field = h("input", {
-    type: "file",
-    id,
-    accept:
-      ".csv,.tsv,.txt,.xlsx,.xlsm,.jsonl,.ndjson,.json,.parquet,.graphml,.edges,.edgelist,.npz," +
-      "text/csv,text/tab-separated-values,text/plain",
-    class: "file-field",
-  });
-  const words = h("span", { class: "drop-title" }, title);
-  const zone = h(
-    "label",
-    { class: small ? "drop small" : "drop", for: id },
-    icon("file"),
-    h("span", {}, words, h("span", { class: "quiet" }, hint)),
-    field,
-  );
-  const take = (file) => {
-    if (!file) return;
-    show(words, small ? file.name : title);
-    chosen(file);
-  };
-  field.addEventListener("change", () => take(field.files[0]));
-  for (const type of ["dragenter", "dragover"])
-    zone.addEventListener(type, (event) => {
-      event.preventDefault();
-      zone.classList.add("over");
-    });
-  for (const type of ["dragleave", "drop"]) zone.addEventListener(type, () => zone.classList.remove("over"));
-  zone.addEventListener("drop", (event) => {
-    event.preventDefault();
-    take(event.dataTransfer.files[0]);
-  });
-  return zone;
 }

@@ -69,9 +69,9 @@ export function showHelp() {
         h(
           "p",
           { class: "quiet" },
-          "Drag to move, the wheel or two fingers to zoom, a click to look at a node. " +
-            "A press within half a second after a new node has appeared is ignored, " +
-            "so that a double press cannot label two nodes.",
+          "Drag to move, the wheel or two fingers to zoom, a click to look at a row. " +
+            "A press within half a second after a new row has appeared is ignored, " +
+            "so that a double press cannot label two rows.",
         ),
       ),
     "wider",
@@ -97,7 +97,7 @@ export function askName(now, rename) {
       h(
         "p",
         { class: "quiet" },
-        "Several people can work on one session; each gets other nodes, and disagreements are shown. " +
+        "Several people can work on one session; each gets other rows, and disagreements are shown. " +
           "The name is remembered in this browser.",
       ),
       h("div", { class: "buttons" }, h("button", { class: "primary" }, "Use this name")),

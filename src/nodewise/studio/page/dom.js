@@ -39,6 +39,26 @@ export function show(element, ...children) {
   return put(element, ...children);
 }
 
+/**
+ * What puts the focus back where it was inside an element, once that is drawn anew: on the same control of the same
+ * row.
+ * Null where the focus is elsewhere.
+ */
+export function keepFocus(element) {
+  const active = /** @type {HTMLElement | null} */ (document.activeElement);
+  if (active === null || !element.contains(active)) return null;
+  const row = /** @type {HTMLElement | null} */ (active.closest("[data-node]"));
+  const named = (each) => each.getAttribute("aria-label") ?? each.textContent;
+  const name = named(active);
+  return () => {
+    const place = row === null ? element : element.querySelector(`[data-node="${row.dataset.node}"]`);
+    const alike = [...(place?.querySelectorAll(active.tagName) ?? [])];
+    const same = alike.find((each) => named(each) === name) ?? (row === null ? undefined : alike[0]);
+    const next = same ?? element.closest("[tabindex]");
+    /** @type {HTMLElement | null} */ (next)?.focus({ preventScroll: true });
+  };
+}
+
 const drawn = new WeakMap();
 
 /**
@@ -159,6 +179,7 @@ const PATHS = {
   ],
   file: ["M6 3.500h8l4.500 4.500v12.500H6Z", "M13.500 3.500V8.500h5", "M9 13h6.500M9 16.500h6.500"],
   table: ["M4 5h16v14H4Z", "M4 10h16M4 14.500h16M10 5v14"],
+  model: ["M4 5h16v11h-9l-4.500 4v-4H4Z", "M8.500 10.500v.1M12 10.500v.1M15.500 10.500v.1"],
   tag: ["M4 4h8l8 8-8 8-8-8Z", "M8 8v.1"],
   close: ["M6 6l12 12M18 6 6 18"],
   tick: ["M5 12.500l4.500 4.500L19 7.500"],

@@ -3,15 +3,22 @@
 import { goTo } from "./address.js";
 import { ApiError, get, post } from "./api.js";
 import { announce, byId, called, kept, settle, short } from "./dom.js";
-import { atHome, blind, on, set, state, target, tell, unsaved } from "./store.js";
+import { answerOf, labelOf, several, wordsOf } from "./labels.js";
+import { atHome, blind, isLabeller, on, set, state, target, tell, unsaved } from "./store.js";
 
 const SETTLE = 500; // a second press of the same key must not label the node that has just come
 let timer = null;
 let turn = 0; // counts views, so that an answer for one that was left is thrown away
 
-/** Show the session that the page's address names. */
-export async function start() {
-  set({ role: (await get("/studio")).role });
+/** Learn who works here, as far as their link tells. */
+export async function meet() {
+  const { role, person } = await get("/studio");
+  set({ role, person, ...(person === null ? {} : { me: person }) });
+}
+
+/** Show the session that the page's address names; `looking`: nobody is given a row. */
+export async function start(looking) {
+  set({ looking: looking || !isLabeller() });
   set({ status: await fetchStatus() });
   unsaved.restore();
   await ask();
@@ -23,6 +30,11 @@ const fetchStatus = () => get(`/status?annotator=${encodeURIComponent(state.me)}
 /** Fetch the node to label: the one that is open for this annotator, or the next. */
 export async function ask() {
   const mine = ++turn;
+  if (state.looking) {
+    set({ query: null, nothing: "no row is given to you", gone: null, ...(atHome() ? { card: null } : {}) });
+    rest();
+    return;
+  }
   set({ phase: "asking", error: null });
   try {
     const { queries } = await post("/ask", { annotator: state.me, k: 1 });
@@ -41,8 +53,14 @@ export async function ask() {
       rest();
       refresh();
     } else
-      set({ phase: "stuck", error: { words: `The next node could not be fetched: ${error.message}.`, again: ask } });
+      set({ phase: "stuck", error: { words: `The next row could not be fetched: ${error.message}.`, again: ask } });
   }
+}
+
+/** From looking to labelling: have a row given. */
+export function beginLabelling() {
+  set({ looking: false });
+  return ask();
 }
 
 /** On a phone the page scrolls as a whole: the next question begins at its beginning. */
@@ -66,9 +84,9 @@ export function free() {
   if (state.phase === "ready") return true;
   const why = {
     saving: "one moment, the last one is being saved",
-    asking: "one moment, the next node is coming",
-    settling: "that press was ignored: this node has just appeared",
-    idle: "there is no node to label now",
+    asking: "one moment, the next row is coming",
+    settling: "that press was ignored: this row has just appeared",
+    idle: "there is no row to label now",
   };
   set({ hint: why[state.phase] ?? "one moment" });
   return false;
@@ -76,18 +94,18 @@ export function free() {
 
 export function choose(label, newClass = false) {
   const node = target();
-  if (node === null || !free()) return;
-  const words = `“${short(state.card.heading, 60)}” is ${short(label, 60)}`;
-  send({
+  if (node === null || !free()) return Promise.resolve(false);
+  const words = `“${short(state.card.heading, 60)}” is ${short(wordsOf(label), 60)}`;
+  return send({
     path: "/tell",
-    body: { annotator: state.me, labels: [{ node, label }], new_class: newClass },
+    body: { annotator: state.me, labels: [{ node, label: answerOf(label) }], new_class: newClass },
     words,
     node,
     home: atHome(),
   });
 }
 
-/** Give the node the class that is predicted for it; never where the prediction is hidden. */
+/** Give the node the class, or classes, that are predicted for it; never where the prediction is hidden. */
 export function accept() {
   const offered = acceptable();
   if (offered !== null && byId("insight").getClientRects().length === 0) {
@@ -105,7 +123,8 @@ export function accept() {
 export function acceptable() {
   const { card, query } = state;
   const wanted = atHome() ? query !== null && !query.audit : card?.label === null;
-  return wanted && !blind() && !card.hidden && !card.updating && card.predicted?.length ? card.predicted[0][0] : null;
+  if (!wanted || blind() || card.hidden || card.updating || !card.predicted?.length) return null;
+  return several() ? labelOf(card.given ?? []) : card.predicted[0][0];
 }
 
 export function skip() {
@@ -141,8 +160,9 @@ export function addClass(name, newClass = false) {
 
 /** Label many nodes as one change: it trains, spends no budget, and is undone as one. */
 export function tellBulk(labels, words) {
-  return labels.length
-    ? send({ path: "/bulk", body: { annotator: state.me, labels }, words, node: null, home: false })
+  const told = labels.map(({ node, label }) => ({ node, label: answerOf(label) }));
+  return labels.length && isLabeller()
+    ? send({ path: "/bulk", body: { annotator: state.me, labels: told }, words, node: null, home: false })
     : Promise.resolve(false);
 }
 
@@ -185,7 +205,7 @@ export async function send(request) {
     set({
       status: answer.status,
       sending: null,
-      saved: { words, event, undo: !answer.undone, label: request.body.labels?.[0].label ?? null },
+      saved: { words, event, undo: !answer.undone, label: toldLabel(request) },
     });
     announce(`${answer.undone ? "Undone" : "Saved"}: ${words}`);
     if (request.home || (request.node !== null && request.node === state.query?.node)) await ask();
@@ -198,7 +218,9 @@ export async function send(request) {
     if (error.labelledBy) {
       set({
         error: {
-          words: `${short(error.labelledBy, 40)} has labelled it ${short(error.suggestion, 60)}. Nothing was changed.`,
+          words:
+            `${short(error.labelledBy, 40)} has labelled it ${short(wordsOf(error.suggestion), 60)}. ` +
+            "Nothing was changed.",
           overrule: request,
         },
       });
@@ -214,6 +236,12 @@ export async function send(request) {
   }
 }
 
+/** What a change says of its first node, as a text; null where it says nothing. */
+function toldLabel(request) {
+  const label = request.body.labels?.[0].label ?? null;
+  return Array.isArray(label) ? labelOf(label) : label;
+}
+
 /** What was saved last, before what comes next. */
 function savedWords() {
   return state.saved ? `${state.saved.undo ? "Saved" : "Undone"}: ${state.saved.words}. ` : "";
@@ -221,18 +249,23 @@ function savedWords() {
 
 function undoneWords(undone) {
   const what = {
-    tell: undone.label === null ? "label" : `label ${undone.label}`,
-    skip: "skip",
+    tell: undone.label === null ? "label" : `label ${wordsOf(undone.label)}`,
+    skip: undone.nodes ? `skipping of ${undone.nodes} rows` : "skip",
     class: `class ${undone.label ?? undone.name ?? ""}`,
     budget: "budget",
-    redundancy: "labels for each node",
-    settle: `settling as ${undone.label}`,
+    redundancy: "labels for each row",
+    settle: `settling as ${wordsOf(undone.label)}`,
     rename: `new name ${undone.label}`,
     merge: `merging of ${undone.label} into ${undone.into}`,
     describe: undone.label ? `guideline of ${undone.label}` : "guideline of the job",
     order: "order of the classes",
-    note: "note",
-    bulk: `${undone.label === null ? "label" : `label ${undone.label}`} of ${undone.nodes} rows`,
+    note: undone.nodes ? `note on ${undone.nodes} rows` : "note",
+    bulk: `${undone.label === null ? "label" : `label ${wordsOf(undone.label)}`} of ${undone.nodes} rows`,
+    rows: `addition of ${undone.nodes} rows`,
+    change: `change of ${undone.nodes} rows`,
+    remove: `taking out of ${undone.nodes} rows`,
+    join: `joining of ${undone.nodes} labels`,
+    suggest: `suggestions of ${undone.label}`,
     undo: "undo",
   }[undone.kind];
   const of = undone.node === null || undone.node === undefined ? "" : ` of “${called(undone, 50)}”`;
@@ -282,7 +315,7 @@ export function home() {
   turn++;
   goTo({});
   set({ trail: [], card: state.query?.card ?? null });
-  announce(state.query ? `Back at the node to label: ${short(state.card.heading, 120)}` : "Back");
+  announce(state.query ? `Back at the row to label: ${short(state.card.heading, 120)}` : "Back");
   rest();
 }
 
@@ -338,7 +371,7 @@ export const refresh = settle(
         !(status.open[state.me] ?? []).includes(query.name);
       if (taken) set({ gone: (await card(query.node)).votes });
       else if (state.gone) set({ gone: null });
-      if (!query && !status.done && state.phase === "idle") await ask();
+      if (!query && !state.looking && !status.done && state.phase === "idle") await ask();
     } catch {
       /* the banner says that the connection is lost; the next message brings it up to date */
     }
@@ -355,8 +388,8 @@ async function repredict() {
   const { card: shown, status } = state;
   if (!shown || (shown.predictions_version === status.predictions_version && shown.updating === status.updating))
     return;
-  const { predicted, hidden, updating, predictions_version } = await card(shown.node);
-  Object.assign(shown, { predicted, hidden, updating, predictions_version });
+  const { predicted, given, suggested, hidden, updating, predictions_version } = await card(shown.node);
+  Object.assign(shown, { predicted, given, suggested, hidden, updating, predictions_version });
   if (state.card === shown) tell("predicted");
 }
 

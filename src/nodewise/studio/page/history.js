@@ -3,11 +3,19 @@
 import { get } from "./api.js";
 import { ago, called, h, renew, settle, short, show } from "./dom.js";
 import { look, undo } from "./flow.js";
+import { wordsOf } from "./labels.js";
 import { classMark } from "./marks.js";
 import { isOwner, on, state } from "./store.js";
 
 const PAGE = 60;
-const THEIRS = ["tell", "bulk", "skip", "note", "undo"]; // what annotators may take back
+// what others than the owner may take back
+const THEIRS = {
+  annotator: ["tell", "bulk", "skip", "note", "undo"],
+  reviewer: ["settle", "note", "undo"],
+  onlooker: [],
+};
+// what nobody can take back
+const LASTING = ["release", "erase", "erased"];
 let visible = false;
 let events = [];
 let more = false;
@@ -75,21 +83,30 @@ function row(event) {
     tell: () =>
       event.label === null
         ? [node, " was labelled"]
-        : [node, " is ", classMark(event.label), h("b", {}, short(event.label, 60))],
-    skip: () => ["skipped ", node],
+        : [node, " is ", classMark(event.label), h("b", {}, short(wordsOf(event.label), 60))],
+    skip: () => (node ? ["skipped ", node] : [`skipped ${event.nodes ?? "some"} rows`]),
     undo: () => [
-      event.undoes ? `undo of #${event.undoes}` : "undo",
-      event.label ? [": ", h("b", {}, short(event.label, 40))] : "",
+      "undone: ",
+      event.into
+        ? ["merging of ", h("b", {}, short(event.label ?? "", 40)), " into ", h("b", {}, short(event.into, 40))]
+        : event.label
+          ? h("b", {}, short(wordsOf(event.label), 40))
+          : event.nodes
+            ? `what was done to ${event.nodes} rows`
+            : "a change",
       node ? [" at ", node] : "",
     ],
     class: () => ["new class ", h("b", {}, short(event.label ?? "", 60))],
     bulk: () => [
       `${event.nodes ?? "many"} rows ${event.label === null ? "were labelled" : "are "}`,
-      h("b", {}, short(event.label ?? "", 60)),
+      h("b", {}, short(wordsOf(event.label) ?? "", 60)),
       " (in bulk)",
     ],
     rows: () => [`${event.nodes ?? "some"} rows were added`],
+    change: () => [`${event.nodes ?? "some"} rows were changed`],
     remove: () => [`${event.nodes ?? "some"} rows were taken out`],
+    erase: () => [`${event.nodes ?? "some"} rows were erased`],
+    erased: () => ["something was erased here"],
     join: () => [`${event.nodes ?? "some"} labels of another job were taken over`],
     rename: () => ["a class is called ", h("b", {}, short(event.label ?? "", 60)), " now"],
     merge: () => [
@@ -104,12 +121,13 @@ function row(event) {
       " written",
     ],
     order: () => ["classes put in order"],
-    note: () => ["note on ", node, ": ", short(event.text ?? "", 60)],
+    note: () => ["note on ", node || `${event.nodes ?? "some"} rows`, ": ", short(event.text ?? "", 60)],
     release: () => ["open questions were freed"],
     budget: () => ["budget set", event.budget ? ` to ${event.budget}` : ""],
-    redundancy: () => [`labels for each node: ${event.redundancy}`],
+    redundancy: () => [`labels for each row: ${event.redundancy}`],
+    known: () => [`known answers of ${event.nodes ?? 0} rows`],
     suggest: () => ["suggestions of ", h("b", {}, short(event.label ?? "", 40))],
-    settle: () => [node, " is settled as ", classMark(event.label), h("b", {}, short(event.label ?? "", 60))],
+    settle: () => [node, " is settled as ", classMark(event.label), h("b", {}, short(wordsOf(event.label) ?? "", 60))],
   }[event.kind]?.() ?? [event.kind];
   return h(
     "li",
@@ -121,8 +139,8 @@ function row(event) {
       `${short(event.annotator, 20)} · ${when(event.time)}${event.undone ? " · undone" : ""}`,
     ),
     !event.undone &&
-      event.kind !== "release" &&
-      (isOwner() || (THEIRS.includes(event.kind) && event.annotator === state.me)) &&
+      !LASTING.includes(event.kind) &&
+      (isOwner() || (THEIRS[state.role].includes(event.kind) && event.annotator === state.me)) &&
       h(
         "button",
         {

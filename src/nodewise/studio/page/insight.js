@@ -2,13 +2,15 @@
 
 import { byId, count, h, kept, key, percent, renew, sentence, short } from "./dom.js";
 import { accept, acceptable, ask } from "./flow.js";
+import { labelOf, several, wordsOf } from "./labels.js";
 import { bar, mark } from "./marks.js";
+import { choice } from "./picking.js";
 import { atHome, blind, classes, numberOf, on, state } from "./store.js";
 
 const SHOWN = 3;
 
 export function startInsight() {
-  on("card query gone trail nothing predicted", draw);
+  on("card query gone trail nothing predicted choice", draw);
   on("status", () => {
     if (state.card) draw();
   });
@@ -24,6 +26,8 @@ function draw() {
     blind(),
     state.card.node,
     state.card.predicted,
+    state.card.given,
+    choice() === null,
     state.card.updating,
     state.card.hidden,
     state.gone,
@@ -47,10 +51,10 @@ function predicted(asked) {
     return h(
       "p",
       { class: "quiet" },
-      "Hidden on purpose: this node was drawn at random to measure the accuracy, and a prediction could sway you.",
+      "Hidden on purpose: this row was drawn at random to measure the accuracy, and a prediction could sway you.",
     );
   if (!asked && blind())
-    return h("p", { class: "quiet" }, "Hidden until you have answered: the asked node is to be judged without it.");
+    return h("p", { class: "quiet" }, "Hidden until you have answered: the asked row is to be judged without it.");
   if (state.card.updating) {
     return h(
       "p",
@@ -63,7 +67,7 @@ function predicted(asked) {
     return h(
       "p",
       { class: "quiet" },
-      "Hidden on purpose: others are asked about this node too, and your own opinion is wanted.",
+      "Hidden on purpose: others are asked about this row too, and your own opinion is wanted.",
     );
   }
   const chances = state.card.predicted;
@@ -73,32 +77,43 @@ function predicted(asked) {
       { class: "quiet" },
       state.status && state.status.told + state.status.given === 0
         ? "Unknown: predictions begin with the first label."
-        : "No prediction is shown for this node.",
+        : "No prediction is shown for this row.",
     );
   }
-  const others = classes().length - Math.min(SHOWN, chances.length); // the studio tells the likeliest five alone
+  const given = several() ? (state.card.given ?? []) : [];
+  const listed = several() ? setFirst(chances, given) : chances.slice(0, SHOWN);
+  const others = classes().length - listed.length;
+  const offered = choice() === null ? acceptable() : null; // Enter saves what is chosen
   return h(
     "ul",
     { class: "bars" },
-    chances.slice(0, SHOWN).map(([name, chance]) => {
+    several() && h("li", { class: "rest set" }, h("b", {}, wordsOf(labelOf(given)))),
+    listed.map(([name, chance]) => {
       const number = numberOf(name);
       return h(
         "li",
-        {},
-        mark(number, true),
+        { class: given.includes(name) ? "given" : null },
+        mark(number, !given.includes(name)),
         h("span", { class: "name", title: name }, name),
         bar(chance, number),
         h("span", { class: "figure" }, percent(chance)),
       );
     }),
     others > 0 && h("li", { class: "quiet rest" }, `${count(others, "other class", "other classes")} less likely`),
-    acceptable() !== null &&
+    offered !== null &&
       h(
         "li",
         { class: "rest" },
         h("button", { type: "button", class: "small", on: { click: accept } }, "Accept", key("Enter")),
       ),
   );
+}
+
+/** Every class that is predicted, then the likeliest of the others. */
+function setFirst(chances, given) {
+  const inside = chances.filter(([name]) => given.includes(name));
+  const outside = chances.filter(([name]) => !given.includes(name));
+  return [...inside, ...outside.slice(0, Math.max(1, SHOWN - inside.length))];
 }
 
 /** The reasons, folded away; whether they are open is remembered. */
@@ -130,12 +145,12 @@ const plain = (reason) =>
 
 function gone() {
   const said = Object.entries(state.gone)
-    .map(([who, label]) => `${short(who, 30)} says ${short(label, 40)}`)
+    .map(([who, label]) => `${short(who, 30)} says ${short(wordsOf(label), 40)}`)
     .join(", ");
   return h(
     "p",
     { class: "notice", role: "status" },
-    h("span", {}, said ? `Labelled meanwhile: ${said}.` : "This node is no longer asked of you."),
-    h("button", { type: "button", class: "small", on: { click: () => ask() } }, "Next node"),
+    h("span", {}, said ? `Labelled meanwhile: ${said}.` : "This row is no longer asked of you."),
+    h("button", { type: "button", class: "small", on: { click: () => ask() } }, "Next row"),
   );
 }

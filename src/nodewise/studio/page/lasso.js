@@ -2,7 +2,8 @@
 
 import { count, h, icon, show } from "./dom.js";
 import { tellBulk } from "./flow.js";
-import { classes } from "./store.js";
+import { labelField } from "./label_field.js";
+import { wordsOf } from "./labels.js";
 
 /**
  * @param {{labelOf: (node: number) => string | null, guessOf: (node: number) => string | null, changed: () => void}}
@@ -10,14 +11,14 @@ import { classes } from "./store.js";
  */
 export function makeSelection({ labelOf, guessOf, changed }) {
   const chosen = new Set();
-  const view = h("div", { class: "chosen-nodes", role: "group", "aria-label": "Chosen nodes", hidden: true });
+  const view = h("div", { class: "chosen-nodes", role: "group", "aria-label": "Chosen rows", hidden: true });
   const button = h(
     "button",
     {
       type: "button",
       class: "segment",
-      "aria-label": "Choose nodes by drawing around them",
-      title: "Choose nodes by drawing around them (o)",
+      "aria-label": "Choose rows by drawing around them",
+      title: "Choose rows by drawing around them (o)",
       "aria-pressed": "false",
       on: { click: () => turn() },
     },
@@ -46,14 +47,11 @@ export function makeSelection({ labelOf, guessOf, changed }) {
     const labelled = chosen.size - free.length;
     const leftAlone = labelled > 0 ? `, ${labelled} labelled already and left alone` : "";
     const guessed = free.filter((node) => guessOf(node) !== null);
-    const field = h(
-      "select",
-      { "aria-label": "Class for the chosen nodes" },
-      classes().map((name) => h("option", { value: name }, name)),
-    );
-    if (classes().includes(wanted)) field.value = wanted;
-    field.addEventListener("change", () => {
-      wanted = field.value;
+    const field = labelField("Class for the chosen rows", {
+      value: wanted,
+      changed: (label) => {
+        wanted = label;
+      },
     });
     const act = (text, action, primary = false) =>
       h("button", { type: "button", class: primary ? "small primary" : "small", on: { click: action } }, text);
@@ -63,17 +61,18 @@ export function makeSelection({ labelOf, guessOf, changed }) {
         "span",
         { class: "quiet", role: "status" },
         chosen.size === 0
-          ? "Draw around nodes to choose them; Space takes the one in the middle."
-          : `${count(free.length, "node")} chosen${leftAlone}`,
+          ? "Draw around rows to choose them; Space takes the one in the middle."
+          : `${count(free.length, "row")} chosen${leftAlone}`,
       ),
       free.length > 0 && [
-        field,
+        field.element,
         act(
           "Label them",
           () =>
+            field.value() &&
             tell(
-              free.map((node) => ({ node, label: field.value })),
-              `${count(free.length, "node")} labelled ${field.value}`,
+              free.map((node) => ({ node, label: field.value() })),
+              `${count(free.length, "row")} labelled ${wordsOf(field.value())}`,
             ),
           true,
         ),

@@ -3,11 +3,12 @@
 import { cancellable, get } from "./api.js";
 import { h, icon, settle, show } from "./dom.js";
 import { look } from "./flow.js";
+import { numbersOf } from "./labels.js";
 import { inside, makeSelection } from "./lasso.js";
-import { legend, paintOf, paints, shapeOf, trace } from "./marks.js";
+import { fillMark, legend, paints } from "./marks.js";
 import { classWords, peek, unpeek } from "./peek.js";
 import { Scene } from "./scene.js";
-import { blind, moment, nameOf, numberOf, on, state } from "./store.js";
+import { blind, moment, on, state } from "./store.js";
 
 let scene = null;
 let chosen = null;
@@ -37,8 +38,8 @@ export function mapView() {
   });
   chosen = makeSelection({
     changed: () => scene.redraw(),
-    labelOf: (node) => nameOf(labelOf(layout.itemOf.get(node))),
-    guessOf: (node) => nameOf(guessOf(layout.itemOf.get(node))),
+    labelOf: (node) => textOf(colours?.labelled, layout.itemOf.get(node)),
+    guessOf: (node) => (blind() ? null : textOf(colours?.predicted, layout.itemOf.get(node))),
   });
   on(
     "status",
@@ -113,6 +114,7 @@ async function recolour() {
   const mine = moment();
   try {
     colours = await get(`/map/colours?annotator=${encodeURIComponent(state.me)}`);
+    colours.numbers = colours.classes.map(numbersOf);
     drawn = mine;
     if (chosen.active()) chosen.draw();
     drawWords();
@@ -122,9 +124,11 @@ async function recolour() {
   }
 }
 
-const classNumber = (index) => (index >= 0 ? numberOf(colours.classes[index]) : -1);
-const labelOf = (item) => classNumber(colours?.labelled[item] ?? -1);
-const guessOf = (item) => (blind() ? -1 : classNumber(colours?.predicted[item] ?? -1));
+/** What the colours say of a node, as a text; null where they say nothing. */
+const textOf = (indices, item) => colours?.classes[indices?.[item] ?? -1] ?? null;
+const numbersAt = (indices, item) => colours?.numbers[indices?.[item] ?? -1] ?? null;
+const labelOf = (item) => numbersAt(colours?.labelled, item);
+const guessOf = (item) => (blind() ? null : numbersAt(colours?.predicted, item));
 
 function paint(context) {
   if (layout === null) return;
@@ -145,20 +149,18 @@ function paint(context) {
   }
   const size = Math.max(1.8, Math.min(5, 60 / Math.sqrt(nodes.length))) * Math.min(3, scene.scale ** 0.5);
   for (let item = 0; item < nodes.length; item++) {
-    if (labelOf(item) >= 0 || !inside(spots[item])) continue;
+    if (labelOf(item) || !inside(spots[item])) continue;
     const guess = guessOf(item);
-    context.globalAlpha = guess < 0 ? 0.45 : 0.35 + 0.35 * (colours?.sure[item] ?? 0);
-    context.fillStyle = paintOf(guess);
-    trace(context, shapeOf(guess), ...spots[item], size);
-    context.fill();
+    context.globalAlpha = guess === null ? 0.45 : 0.35 + 0.35 * (colours?.sure[item] ?? 0);
+    const [x, y] = spots[item];
+    fillMark(context, guess ?? [], x, y, size);
   }
   context.globalAlpha = 1;
   for (let item = 0; item < nodes.length; item++) {
     const label = labelOf(item);
-    if (label < 0 || !inside(spots[item])) continue;
-    trace(context, shapeOf(label), ...spots[item], Math.max(4.6, size * 1.5));
-    context.fillStyle = paintOf(label);
-    context.fill();
+    if (label === null || !inside(spots[item])) continue;
+    const [x, y] = spots[item];
+    fillMark(context, label, x, y, Math.max(4.6, size * 1.5));
     context.strokeStyle = tints.ink;
     context.lineWidth = 1.8;
     context.stroke();
@@ -205,16 +207,22 @@ function hover(item, x, y) {
     return;
   }
   const node = layout.nodes[item];
-  peek(node, "", classWords(node, nameOf(labelOf(item)), nameOf(guessOf(item)), colours?.sure[item] ?? null), x, y);
+  const words = classWords(
+    node,
+    textOf(colours?.labelled, item),
+    textOf(colours?.predicted, item),
+    colours?.sure[item] ?? null,
+  );
+  peek(node, "", words, x, y);
 }
 
 function drawWords() {
   const { nodes, total, sampled } = layout;
   const what = sampled
-    ? `${nodes.length.toLocaleString("en")} of ${total.toLocaleString("en")} nodes, a sample`
-    : `${total.toLocaleString("en")} nodes`;
+    ? `${nodes.length.toLocaleString("en")} of ${total.toLocaleString("en")} rows, a sample`
+    : `${total.toLocaleString("en")} rows`;
   const from = colours?.predictions_from;
-  const away = state.query && !layout.itemOf.has(state.query.node) ? " The asked node is not in the sample." : "";
+  const away = state.query && !layout.itemOf.has(state.query.node) ? " The asked row is not in the sample." : "";
   show(
     parts.note,
     `${what}${from ? ` · predicted from ${from} ${from === 1 ? "label" : "labels"}` : ""}.${away}`,

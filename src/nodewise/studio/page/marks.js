@@ -2,11 +2,14 @@
 // the legend of what is in sight.
 
 import { h } from "./dom.js";
+import { numbersOf, several } from "./labels.js";
 import { nameOf, numberOf } from "./store.js";
 
 const COLOURS = 12;
 const SHAPES = 4;
+const RELATIONS = 6;
 const LISTED = 12;
+const NOTHING = Infinity; // none of the classes, behind all others
 
 let cache = null;
 document.addEventListener("theme", () => {
@@ -25,6 +28,7 @@ export function paints() {
     const read = (name) => style.getPropertyValue(name).trim();
     cache = {
       classes: Array.from({ length: COLOURS }, (_, number) => read(`--class-${number}`)),
+      relations: Array.from({ length: RELATIONS }, (_, number) => read(`--relation-${number}`)),
       unknown: read("--unknown"),
       edge: read("--edge"),
       ink: read("--ink"),
@@ -54,6 +58,28 @@ export function trace(canvas, shape, x, y, radius) {
   }
 }
 
+/** Fill the marker of a node's classes: one in its shape, several as parts of a circle. Its outline stays traced. */
+export function fillMark(canvas, numbers, x, y, radius) {
+  const many = numbers.length > 1;
+  if (many)
+    for (const [part, number] of numbers.entries()) {
+      const turn = (share) => (2 * Math.PI * share) / numbers.length - Math.PI / 2;
+      canvas.beginPath();
+      canvas.moveTo(x, y);
+      canvas.arc(x, y, radius, turn(part), turn(part + 1));
+      canvas.closePath();
+      canvas.fillStyle = paintOf(number);
+      canvas.fill();
+    }
+  trace(canvas, shapeOfAll(numbers), x, y, radius);
+  if (many) return;
+  canvas.fillStyle = paintOf(numbers[0] ?? -1);
+  canvas.fill();
+}
+
+/** The shape of a node's classes: that of the only one, else a circle. */
+export const shapeOfAll = (numbers) => (numbers.length === 1 ? shapeOf(numbers[0]) : 0);
+
 /** Dark or light ink for a number on a class's colour. */
 export function inkOn(colour) {
   const [red, green, blue] = [1, 3, 5].map((at) => (Number.parseInt(colour.slice(at, at + 2), 16) / 255) ** 2.2);
@@ -77,7 +103,15 @@ export function mark(number, hollow = false) {
   );
 }
 
-export const classMark = (name, hollow = false) => mark(numberOf(name), hollow);
+/** The mark of a label: of several classes one each, of none of them a dash. */
+export function classMark(label, hollow = false) {
+  const numbers = several() ? numbersOf(label) : null;
+  if (numbers === null) return mark(numberOf(label), hollow);
+  return numbers.length > 0 ? numbers.map((number) => mark(number, hollow)) : noneMark(hollow);
+}
+
+const noneMark = (hollow) =>
+  h("span", { class: `mark${hollow ? " hollow" : ""}`, "aria-hidden": "true", data: { colour: "none" } }, "–");
 
 /**
  * A bar whose length is a share of one; colour by the class's number. The figure beside it says the same to screen
@@ -89,16 +123,22 @@ export function bar(share, number) {
   return h("span", { class: "track", "aria-hidden": "true" }, fill);
 }
 
-/** @param {[number, number][]} used for each node the number of its label and of its prediction; -1 for none. */
+/**
+ * @param {[number[] | null, number[] | null][]} used for each node the classes of its label and of its prediction, by
+ *   number; null for none.
+ */
 export function legend(used) {
   const tally = new Map();
   for (const [label, guess] of used) {
-    const number = label >= 0 ? label : guess;
-    if (number < 0) continue;
-    const counts = tally.get(number) ?? [0, 0];
-    counts[label >= 0 ? 0 : 1]++;
-    tally.set(number, counts);
+    const numbers = label ?? guess;
+    if (numbers === null) continue;
+    for (const number of numbers.length > 0 ? numbers : [NOTHING]) {
+      const counts = tally.get(number) ?? [0, 0];
+      counts[label === null ? 1 : 0]++;
+      tally.set(number, counts);
+    }
   }
+  const called = (number) => (number === NOTHING ? "none of them" : nameOf(number));
   const rows = [...tally].sort(([one], [other]) => one - other);
   return [
     rows.length > 0 &&
@@ -110,9 +150,9 @@ export function legend(used) {
           .map(([number, [labelled, predicted]]) =>
             h(
               "li",
-              { title: `${nameOf(number)}: ${labelled} labelled, ${predicted} predicted` },
-              mark(number),
-              h("span", { class: "name" }, nameOf(number)),
+              { title: `${called(number)}: ${labelled} labelled, ${predicted} predicted` },
+              number === NOTHING ? noneMark(false) : mark(number),
+              h("span", { class: "name" }, called(number)),
               h(
                 "span",
                 { class: "quiet" },

@@ -1,23 +1,36 @@
 // The neighbourhood of the node that is shown: labelled ones solid with a ring, predicted ones lighter and hollow, the
-// rest grey.
+// rest grey. What relations and other types look like stands in relations.js.
 
 import { at, get } from "./api.js";
 import { called, count, h, kept, renew, settle, short, show } from "./dom.js";
 import { look, tellBulk } from "./flow.js";
-import { inkOn, legend, mark, paintOf, paints, shapeOf, trace } from "./marks.js";
-import { classWords, peek, unpeek } from "./peek.js";
+import { numbersOf, wordsOf } from "./labels.js";
+import { classMark, fillMark, inkOn, legend, paintOf, paints, shapeOfAll, trace } from "./marks.js";
+import { classWords, peek, tip, unpeek } from "./peek.js";
+import {
+  namesFirst,
+  otherNodes,
+  otherRow,
+  paintOther,
+  paintRelations,
+  relationLegend,
+  relationWords,
+  typeCounts,
+} from "./relations.js";
 import { Scene } from "./scene.js";
 import { pushApart, writeNames } from "./spacing.js";
-import { blind, classes, moment, numberOf, on, state } from "./store.js";
+import { blind, classes, moment, on, state } from "./store.js";
 
 const LIMIT = 150;
+const RELATED = 40; // with nodes of several types, whose names are to be read
 const NAMED = 40; // with more nodes than this, no names are written beside them
 const LISTED = 60;
 const FONT = getComputedStyle(document.body).fontFamily;
 
 let scene = null;
 let data = null;
-let hops = Number(kept.read("hops", "1")) === 2 ? 2 : 1;
+let chosen = kept.read("hops", ""); // nothing: with relations two, so that those who share something are in sight
+let hops = chosen === "2" ? 2 : 1;
 let asking = null;
 let visible = true;
 const parts = {};
@@ -45,14 +58,14 @@ export function neighbourhoodView() {
     type: "button",
     class: "small",
     hidden: true,
-    title: "Label the unlabelled neighbours like this node, in bulk",
+    title: "Label the unlabelled neighbours like this row, in bulk",
     on: { click: labelThese },
   });
   parts.list = h("ul", { class: "neighbours" });
   parts.summary = h("summary", {}, "As a list");
   parts.details = h("details", { class: "as-list" }, parts.summary, parts.list);
   parts.details.addEventListener("toggle", drawList);
-  scene = new Scene(canvas, { paint, find, hover, pick: (item) => look(data.nodes[item].node), sized: space });
+  scene = new Scene(canvas, { paint, find, hover, pick, sized: space });
   on("card", () => {
     if (state.card?.node !== data?.centre) load();
     else scene.redraw();
@@ -88,10 +101,19 @@ export function showNeighbourhood(now) {
 }
 
 export function setHops(number = hops === 1 ? 2 : 1) {
+  chosen = String(number);
+  kept.write("hops", chosen);
+  lookAround(number);
+}
+
+function lookAround(number) {
   hops = number;
-  kept.write("hops", String(hops));
   for (const [index, button] of parts.hops.entries()) button.setAttribute("aria-pressed", String(index + 1 === hops));
   load();
+}
+
+function pick(item) {
+  if (data.nodes[item].type === undefined) look(data.nodes[item].node);
 }
 
 async function load(again = false) {
@@ -102,19 +124,23 @@ async function load(again = false) {
   const mine = moment();
   parts.canvas.classList.toggle("waiting", !again);
   try {
-    const answer = await get(
-      `/nodes/${node}/neighbourhood?hops=${hops}&limit=${LIMIT}&annotator=${encodeURIComponent(state.me)}`,
-      asking.signal,
-    );
+    const limit = data?.related ? RELATED : LIMIT;
+    const query = `hops=${hops}&limit=${limit}&annotator=${encodeURIComponent(state.me)}`;
+    const answer = await get(`/nodes/${node}/neighbourhood?${query}`, asking.signal);
     if (answer.centre !== state.card?.node) return;
+    if (answer.related?.others.length && !chosen && hops === 1) {
+      data = answer;
+      return lookAround(2);
+    }
     const moved = data?.centre !== answer.centre || data?.hops !== hops;
-    data = { ...answer, hops, near: adjacency(answer), moment: mine };
+    const nodes = [...answer.nodes, ...otherNodes(answer)];
+    data = { ...answer, nodes, hops, near: adjacency(nodes, answer.edges), moment: mine };
     if (moved) {
       unpeek();
       scene.hovered = -1;
       scene.frame(
-        answer.nodes.map((node) => node.x),
-        answer.nodes.map((node) => node.y),
+        nodes.map((node) => node.x),
+        nodes.map((node) => node.y),
       );
     }
     space();
@@ -147,7 +173,7 @@ function space() {
   Object.assign(scene, { scale, x, y });
 }
 
-function adjacency({ nodes, edges }) {
+function adjacency(nodes, edges) {
   const near = nodes.map(() => []);
   for (const [one, other] of edges) {
     near[one].push(other);
@@ -156,7 +182,7 @@ function adjacency({ nodes, edges }) {
   return near;
 }
 
-const guess = (node) => (blind() ? -1 : numberOf(node.predicted));
+const guess = (node) => (blind() ? null : numbersOf(node.predicted));
 
 function radius(node) {
   if (node.hop === 0) return 13;
@@ -173,15 +199,9 @@ function paint(context) {
   const colours = paints();
   const spots = data.nodes.map((node) => [scene.toX(node.wx ?? node.x), scene.toY(node.wy ?? node.y)]);
   const active = scene.hovered;
-  context.lineWidth = 1;
-  context.strokeStyle = colours.edge;
   context.globalAlpha = data.edges.length > 800 ? 0.35 : 0.75;
-  context.beginPath();
-  for (const [one, other] of data.edges) {
-    context.moveTo(...spots[one]);
-    context.lineTo(...spots[other]);
-  }
-  context.stroke();
+  if (data.related) paintRelations(context, data, spots, (item) => radius(data.nodes[item]));
+  else paintEdges(context, colours, spots);
   context.globalAlpha = 1;
   if (active >= 0) {
     context.strokeStyle = colours.ink;
@@ -194,25 +214,43 @@ function paint(context) {
     context.stroke();
   }
   for (let item = data.nodes.length - 1; item >= 0; item--)
-    paintNode(context, colours, data.nodes[item], spots[item], item === active);
-  if (data.nodes.length <= NAMED) {
+    if (data.nodes[item].type === undefined)
+      paintNode(context, colours, data.nodes[item], spots[item], item === active);
+    else paintOther(context, data.nodes[item], spots[item], radius(data.nodes[item]), item === active);
+  if (data.nodes.length <= NAMED || data.related) {
     context.font = `11.5px ${FONT}`;
-    const names = data.nodes.map((node) =>
-      node.title || node.name !== String(node.node) ? called(node, 24) : String(node.node + 1),
-    );
-    writeNames(context, colours, names, spots, data.nodes.map(radius), scene.width, scene.height);
+    const names = data.nodes.map((node) => {
+      if (data.nodes.length > NAMED && node.type === undefined && node.hop > 0) return "";
+      return node.title || node.name !== String(node.node) ? called(node, 24) : String(node.node + 1);
+    });
+    const order = data.related ? namesFirst(data.nodes) : names.keys();
+    const must = (item) => data.nodes[item].type !== undefined && data.nodes[item].hop === 1;
+    const reaches = data.nodes.map(radius);
+    writeNames(context, colours, names, spots, reaches, scene.width, scene.height, order, must);
   }
   scene.cross(context, colours.ink);
 }
 
+function paintEdges(context, colours, spots) {
+  context.lineWidth = 1;
+  context.strokeStyle = colours.edge;
+  context.beginPath();
+  for (const [one, other] of data.edges) {
+    context.moveTo(...spots[one]);
+    context.lineTo(...spots[other]);
+  }
+  context.stroke();
+}
+
 function paintNode(context, colours, node, [x, y], active) {
   const reach = radius(node);
-  const label = numberOf(node.label);
+  const label = numbersOf(node.label);
   const asked = node.node === state.query?.node;
-  const number = label >= 0 ? label : asked ? -1 : guess(node);
-  const colour = paintOf(number);
+  const shown = label ?? (asked ? null : guess(node));
+  const numbers = shown ?? [];
+  const colour = paintOf(numbers[0] ?? -1);
   context.fillStyle = colours.panel;
-  trace(context, shapeOf(number), x, y, reach + 2);
+  trace(context, shapeOfAll(numbers), x, y, reach + 2);
   context.fill();
   if (asked || node.hop === 0) {
     context.strokeStyle = colours.accent;
@@ -221,22 +259,21 @@ function paintNode(context, colours, node, [x, y], active) {
     context.arc(x, y, reach + 6, 0, 7);
     context.stroke();
   }
-  trace(context, shapeOf(number), x, y, reach);
-  context.fillStyle = colour;
-  context.globalAlpha = label >= 0 ? 1 : number >= 0 ? 0.12 + 0.22 * (node.sure ?? 0) : 0.12;
-  context.fill();
+  context.globalAlpha = label ? 1 : shown ? 0.12 + 0.22 * (node.sure ?? 0) : 0.12;
+  fillMark(context, numbers, x, y, reach);
   context.globalAlpha = 1;
-  context.lineWidth = label >= 0 ? 2.4 : active ? 2.6 : 1.6;
-  context.strokeStyle = label >= 0 ? colours.ink : colour;
-  if (label < 0 && number >= 0) context.setLineDash([3, 2.2]);
+  context.lineWidth = label ? 2.4 : active ? 2.6 : 1.6;
+  context.strokeStyle = label ? colours.ink : colour;
+  if (!label && shown) context.setLineDash([3, 2.2]);
   context.stroke();
   context.setLineDash([]);
-  if (reach < 6.5 || (number < 0 && !asked)) return;
-  context.fillStyle = label >= 0 ? inkOn(colour) : colours.ink;
-  context.font = `600 ${Math.round(reach * (number >= 9 ? 0.95 : 1.12))}px ${FONT}`;
+  if (reach < 6.5 || (shown === null && !asked) || numbers.length > 1) return;
+  context.fillStyle = label ? inkOn(colour) : colours.ink;
+  context.font = `600 ${Math.round(reach * (numbers[0] >= 9 ? 0.95 : 1.12))}px ${FONT}`;
   context.textAlign = "center";
   context.textBaseline = "middle";
-  context.fillText(asked && label < 0 ? "?" : String(number + 1), x, y + 0.5);
+  const one = numbers.length > 0 ? String(numbers[0] + 1) : "–"; // none of the classes
+  context.fillText(asked && !label ? "?" : one, x, y + 0.5);
 }
 
 function find(x, y, reach) {
@@ -252,9 +289,7 @@ function find(x, y, reach) {
   return best;
 }
 
-function words(node) {
-  return classWords(node.node, node.label, node.predicted, node.sure);
-}
+const words = (node) => classWords(node.node, node.label, node.predicted, node.sure);
 
 function hover(item, x, y) {
   if (item < 0) {
@@ -262,12 +297,16 @@ function hover(item, x, y) {
     return;
   }
   const node = data.nodes[item];
+  if (node.type !== undefined) {
+    tip(x, y, [short(node.name, 160), `${short(node.type, 40)} · ${relationWords(data, item)}`]);
+    return;
+  }
   peek(node.node, node.title || node.name, `${words(node)} · ${count(node.degree, "neighbour")}`, x, y);
 }
 
 function drawWords() {
   const around = data.nodes.length - 1;
-  const [one, many] = data.hops === 1 ? ["neighbour", "neighbours"] : ["node within two hops", "nodes within two hops"];
+  const [one, many] = data.hops === 1 ? ["neighbour", "neighbours"] : ["row within two steps", "rows within two steps"];
   const all = `${data.exact === false ? "at least " : ""}${(data.total - 1).toLocaleString("en")}`;
   show(
     parts.note,
@@ -275,12 +314,14 @@ function drawWords() {
       ? "It has no neighbours."
       : data.hidden > 0
         ? `Showing ${around.toLocaleString("en")} of ${all} ${many}: labelled ones and the best connected first.`
-        : count(around, one, many),
+        : data.related
+          ? typeCounts(data)
+          : count(around, one, many),
   );
   const used = data.nodes
-    .slice(0)
-    .map((node) => [numberOf(node.label), node.node === state.query?.node ? -1 : guess(node)]);
-  show(parts.legend, legend(used));
+    .filter((node) => node.type === undefined)
+    .map((node) => [numbersOf(node.label), node.node === state.query?.node ? null : guess(node)]);
+  show(parts.legend, legend(used), relationLegend(data));
   parts.details.hidden = around === 0;
   drawStrip();
   drawBulk();
@@ -316,33 +357,38 @@ function drawStrip() {
 /** The neighbours that nobody has labelled, and the label of the node in the middle, which they could get too. */
 function drawBulk() {
   const label = data.nodes[0]?.label ?? null;
-  const free = data.nodes.filter((node) => node.hop === 1 && node.label === null && node.node !== state.query?.node);
+  const free = data.nodes.filter(isFree);
   parts.bulk.hidden = label === null || free.length === 0 || data.hops !== 1;
-  if (!parts.bulk.hidden) show(parts.bulk, `These ${count(free.length, "neighbour")} too: ${short(label, 30)}`);
+  if (!parts.bulk.hidden)
+    show(parts.bulk, `These ${count(free.length, "neighbour")} too: ${short(wordsOf(label), 30)}`);
 }
+
+const isFree = (node) =>
+  node.type === undefined && node.hop === 1 && node.label === null && node.node !== state.query?.node;
 
 function labelThese() {
   const label = data.nodes[0]?.label;
-  const free = data.nodes.filter((node) => node.hop === 1 && node.label === null && node.node !== state.query?.node);
+  const free = data.nodes.filter(isFree);
   tellBulk(
     free.map((node) => ({ node: node.node, label })),
-    `${count(free.length, "neighbour")} labelled ${label}`,
+    `${count(free.length, "neighbour")} labelled ${wordsOf(label)}`,
   );
 }
 
 function drawList() {
   if (data === null || !parts.details.open) return;
   const listed = data.nodes.slice(1, LISTED + 1);
-  renew(parts.list, [listed.map((node) => [node.node, words(node)]), classes()], () => [
-    listed.map((node) => {
-      const label = numberOf(node.label);
+  renew(parts.list, [listed.map((node) => [node.type, node.node, words(node)]), classes()], () => [
+    listed.map((node, at) => {
+      if (node.type !== undefined) return h("li", {}, otherRow(data, node, at + 1));
+      const seen = node.label ?? (blind() ? null : node.predicted);
       return h(
         "li",
         {},
         h(
           "button",
           { type: "button", class: "row", on: { click: () => look(node.node) } },
-          mark(label >= 0 ? label : guess(node), label < 0),
+          classMark(seen, node.label === null),
           h("span", { class: "name", dir: "auto" }, called(node)),
           h("span", { class: "quiet" }, words(node)),
         ),

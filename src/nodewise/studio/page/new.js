@@ -1,8 +1,10 @@
 // The page that makes a session from a CSV, or goes on with one that is there.
 
 import { ApiError, cancellable, get, pageOf, upload } from "./api.js";
-import { creationForm, dropZone } from "./creation.js";
+import { backupOpener } from "./backup.js";
+import { creationForm } from "./creation.js";
 import { announce, byId, capital, count, h, icon, sentence, show } from "./dom.js";
+import { dropZone } from "./drop_zone.js";
 import { jobList } from "./jobs.js";
 import { listen } from "./live.js";
 import { themeButton } from "./tools.js";
@@ -38,7 +40,7 @@ async function start() {
     ),
     jobList(studio.role === "owner", trouble),
     studio.can_create
-      ? maker()
+      ? [maker(), backupOpener(studio.sessions)]
       : h(
           "p",
           { class: "notice" },
@@ -53,8 +55,11 @@ function maker() {
   const zone = dropZone({
     id: "nodes-file",
     title: "Choose a CSV or Excel file, or drop it here",
-    hint: "One row for each thing to label. JSON lines, parquet, GraphML and edge lists are fine as well.",
-    chosen: preview,
+    hint:
+      "One row for each thing to label. JSON lines, parquet, GraphML and edge lists are fine as well; " +
+      "so are the files of a folder with several kinds of nodes, together or as a zip.",
+    several: true,
+    chosen: (file, more) => preview(file, more),
   });
   return h(
     "section",
@@ -75,24 +80,28 @@ function trouble(text) {
 }
 
 /** Let the studio read the file, and show what is in it. */
-async function preview(file, reading = {}) {
+async function preview(file, more = [], reading = {}) {
   if (making) return;
   trouble("");
   show(parts.form);
   const limit = studio.limits.upload_bytes;
-  if (file.size > limit) {
+  const size = [file, ...more].reduce((sum, each) => sum + each.size, 0);
+  const shown = more.length > 0 ? count(more.length + 1, "file") : file.name;
+  if (size > limit) {
     trouble(
-      `The file has ${megabytes(file.size)}; the studio takes up to ${megabytes(limit)}. ` +
+      `${more.length > 0 ? "The files have" : "The file has"} ${megabytes(size)}; ` +
+        `the studio takes up to ${megabytes(limit)}. ` +
         "Larger ones can be made into a session on the command line: nodewise session new",
     );
     return;
   }
   show(
     parts.chosen,
-    h("p", { class: "quiet" }, h("span", { class: "spinner", "aria-hidden": "true" }), `Reading ${file.name} …`),
+    h("p", { class: "quiet" }, h("span", { class: "spinner", "aria-hidden": "true" }), `Reading ${shown} …`),
   );
   const form = new FormData();
   form.append("nodes", file);
+  for (const each of more) form.append("more", each);
   for (const [name, value] of Object.entries(reading)) if (value !== undefined) form.append(name, value);
   try {
     const [table, { settings }] = await Promise.all([upload("/preview", form), get("/session/settings")]);
@@ -102,16 +111,22 @@ async function preview(file, reading = {}) {
         "p",
         { class: "file-name" },
         icon("file"),
-        h("b", { dir: "auto" }, file.name),
+        h("b", { dir: "auto" }, shown),
         h("span", { class: "quiet" }, `${count(table.rows, "row")}, ${count(table.columns.length, "column")}`),
       ),
       table.form === "table" && howRead(file, table, reading),
+      table.types.length > 1 && whichType(file, more, table, reading),
       columns(table),
     );
-    show(parts.form, creationForm(file, table, settings, studio.sessions, create, reading));
-    announce(`${file.name}: ${count(table.rows, "row")}, ${count(table.columns.length, "column")}`);
+    show(parts.form, creationForm(file, table, settings, studio.sessions, create, reading, more));
+    announce(`${shown}: ${count(table.rows, "row")}, ${count(table.columns.length, "column")}`);
   } catch (error) {
-    show(parts.chosen);
+    // where it was read wrongly it can be said how to read it
+    const asText = more.length === 0 && /\.(csv|tsv|txt)$/i.test(file.name) && error.status === 400;
+    show(
+      parts.chosen,
+      asText && howRead(file, { encoding: reading.encoding ?? "utf-8", header: reading.header !== "false" }, reading),
+    );
     trouble(error.message);
   }
 }
@@ -138,10 +153,10 @@ function howRead(file, table, reading) {
     [...new Set([table.encoding, ...ENCODINGS])].map((name) => h("option", { value: name }, name)),
   );
   encoding.value = table.encoding;
-  encoding.addEventListener("change", () => preview(file, { ...reading, encoding: encoding.value }));
+  encoding.addEventListener("change", () => preview(file, [], { ...reading, encoding: encoding.value }));
   const header = h("input", { type: "checkbox", id: "header" });
   header.checked = table.header;
-  header.addEventListener("change", () => preview(file, { ...reading, header: String(header.checked) }));
+  header.addEventListener("change", () => preview(file, [], { ...reading, header: String(header.checked) }));
   return h(
     "div",
     { class: "how-read" },
@@ -150,6 +165,18 @@ function howRead(file, table, reading) {
       h("label", { class: "choice", for: "encoding" }, "Encoding", encoding),
     !table.header && h("span", { class: "quiet" }, "It looks like a row, so the columns are numbered."),
   );
+}
+
+/** Which of several node types is to be labelled. */
+function whichType(file, more, table, reading) {
+  const field = h(
+    "select",
+    { id: "labelled" },
+    table.types.map((name) => h("option", { value: name }, name)),
+  );
+  field.value = table.labelled;
+  field.addEventListener("change", () => preview(file, more, { ...reading, labelled: field.value }));
+  return h("div", { class: "how-read" }, h("label", { class: "choice", for: "labelled" }, "To be labelled", field));
 }
 
 const megabytes = (bytes) => `${Math.max(1, Math.round(bytes / 2 ** 20)).toLocaleString("en")} MB`;

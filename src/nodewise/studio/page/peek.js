@@ -2,6 +2,7 @@
 
 import { get } from "./api.js";
 import { called, h, percent, short, show } from "./dom.js";
+import { wordsOf } from "./labels.js";
 import { blind, state } from "./store.js";
 
 const WAIT = 140;
@@ -42,14 +43,14 @@ function lines(node, name, word) {
 /** A node's class in words, for tooltips and lists. */
 export function classWords(node, label, predicted, sure) {
   if (state.query?.node === node) return "asked now";
-  if (label !== null) return `labelled ${short(label, 60)}`;
+  if (label !== null) return `labelled ${short(wordsOf(label), 60)}`;
   if (predicted !== null && !blind())
-    return `predicted ${short(predicted, 60)}${sure === null ? "" : `, ${percent(sure)}`}`;
+    return `predicted ${short(wordsOf(predicted), 60)}${sure === null ? "" : `, ${percent(sure)}`}`;
   return state.status && state.status.told + state.status.given === 0 ? "unknown" : "not predicted";
 }
 
 /** Show lines of text near a point of the window; the first line is the strongest. */
-function tip(x, y, lines) {
+export function tip(x, y, lines) {
   if (!box.isConnected) document.body.append(box);
   show(
     box,

@@ -3,6 +3,7 @@
 import { cancellable, get } from "./api.js";
 import { curve } from "./curve.js";
 import { byId, count, h, percent, sentence, settle, short, show } from "./dom.js";
+import { several } from "./labels.js";
 import { bar, classMark } from "./marks.js";
 import { numberOf, on, state } from "./store.js";
 
@@ -123,6 +124,12 @@ function draw() {
       ),
     status.given > 0 && figure("given", status.given.toLocaleString("en"), "Labels that came with the graph"),
     figure("skipped", status.skipped, "Rows that somebody could not tell"),
+    status.outdated.length > 0 &&
+      figure(
+        "changed",
+        status.outdated.length.toLocaleString("en"),
+        `Labelled rows that were changed since: ${status.outdated.slice(0, 20).join(", ")}`,
+      ),
     figure("rows", status.nodes.toLocaleString("en"), "Rows in all"),
   );
   const most = Math.max(1, ...Object.values(status.balance));
@@ -148,7 +155,8 @@ function draw() {
 }
 
 /** Which labels the bars count: all that there are, by where they come from. */
-function sumOf({ balance, told, audit, bulk, given }) {
+function sumOf({ balance, told, audit, bulk, given, none }) {
+  if (several()) return none ? `${count(none, "row")} with none of them. A row counts for each of its classes.` : "";
   const total = Object.values(balance).reduce((sum, number) => sum + number, 0);
   const parts = [
     told && `${told} asked for`,
@@ -196,6 +204,7 @@ function drawReport(instead = null) {
   const { audit } = report;
   const enough = audit !== null && audit.nodes >= ENOUGH;
   const { key } = report;
+  const exactly = several() ? "exactly " : ""; // with all of its classes and no other
   show(
     parts.report,
     enough &&
@@ -203,8 +212,13 @@ function drawReport(instead = null) {
         "p",
         { class: "headline" },
         h("b", {}, percent(audit.mean)),
-        h("span", { class: "quiet" }, ` accurate, ${percent(audit.low)} to ${percent(audit.high)}`),
+        h(
+          "span",
+          { class: "quiet" },
+          ` ${several() ? "exactly right" : "accurate"}, ${percent(audit.low)} to ${percent(audit.high)}`,
+        ),
       ),
+    enough && report.audit_f1 && f1(report.audit_f1, " Micro-F1 over all classes, on the audit"),
     state.status?.audit.of > 0 &&
       !enough &&
       h(
@@ -218,7 +232,12 @@ function drawReport(instead = null) {
         "p",
         { class: "headline" },
         h("b", {}, percent(key.right / key.of)),
-        h("span", { class: "quiet" }, ` right by the answer key, of ${count(key.of, "row")} that nobody has labelled`),
+        h(
+          "span",
+          { class: "quiet" },
+          ` ${exactly}right by the answer key, of ${count(key.of, "row")} that nobody has labelled` +
+            `${key.micro_f1 === null ? "" : `; Micro-F1 over all classes ${percent(key.micro_f1)}`}`,
+        ),
       ),
     report.left_out &&
       h(
@@ -228,10 +247,11 @@ function drawReport(instead = null) {
         h(
           "span",
           { class: "quiet" },
-          ` of your ${count(report.left_out.nodes, "label")} are predicted right from the others`,
+          ` of your ${count(report.left_out.nodes, "label")} are predicted ${exactly}right from the others`,
         ),
-        h("span", { class: "quiet bias" }, biasWords(report.left_out_bias)),
+        h("span", { class: "quiet bias" }, report.left_out_bias ? biasWords(report.left_out_bias) : CHOSEN),
       ),
+    report.left_out_f1 && f1(report.left_out_f1, " Micro-F1 over all classes, of labels predicted from the others"),
     h("p", { class: "quiet as-of" }, `As of ${count(report.labels, "label")}.`),
     (enough || audit === null) && curve(report),
     h(
@@ -244,6 +264,17 @@ function drawReport(instead = null) {
     ),
   );
 }
+
+const CHOSEN = "Your labels were chosen, not drawn at random, so this is biased.";
+
+/** Micro-F1 with its interval. */
+const f1 = (score, words) =>
+  h(
+    "p",
+    { class: "headline" },
+    h("b", {}, percent(score.mean)),
+    h("span", { class: "quiet" }, `${words}, ${percent(score.low)} to ${percent(score.high)}`),
+  );
 
 /** How far such an estimate was from the truth elsewhere: it is no measurement, and is told with its bias. */
 const biasWords = (bias) =>

@@ -16,7 +16,7 @@ export function startSearch() {
     type: "search",
     id: "search-field",
     placeholder: "Search names and texts",
-    "aria-label": "Find nodes by name or by words in their text",
+    "aria-label": "Find rows by name or by words in their text",
     role: "combobox",
     "aria-expanded": "false",
     "aria-controls": "search-list",

@@ -2,6 +2,7 @@
 // keeps them.
 
 import { get } from "./api.js";
+import { likeliestFirst, orderClasses } from "./choices.js";
 import { dialog } from "./dialogs.js";
 import { bytes, h, show } from "./dom.js";
 import { send } from "./flow.js";
@@ -33,13 +34,13 @@ export function openSettings() {
     });
     guideline.value = now.guideline;
     const budget = number("set-budget", "Budget: labels to spend", now.budget, now.nodes);
-    const redundancy = number("set-redundancy", "Labels for each node", now.redundancy, 100);
+    const redundancy = number("set-redundancy", "Labels for each row", now.redundancy, 100);
     const save = async (event) => {
       event.preventDefault();
       const [labels, each, text] = [Number(budget.input.value), Number(redundancy.input.value), guideline.value];
       const changes = [
         labels !== now.budget && ["/budget", { budget: labels }, `the budget is ${labels} now`],
-        each !== now.redundancy && ["/redundancy", { redundancy: each }, `every node is asked of ${each} now`],
+        each !== now.redundancy && ["/redundancy", { redundancy: each }, `every row is asked of ${each} now`],
         text !== now.guideline && ["/classes/describe", { name: null, text }, "the guideline of the job"],
       ].filter(Boolean);
       for (const [path, values, words] of changes) if (!(await change(path, values, words))) return;
@@ -60,7 +61,7 @@ export function openSettings() {
             h(
               "p",
               { class: "quiet" },
-              "With more labels for each node, those that are there wait for further opinions. " +
+              "With more labels for each row, those that are there wait for further opinions. " +
                 "Each change is in the history, and can be undone.",
             ),
             h("div", { class: "field" }, h("label", { for: "set-guideline" }, "Guideline of the job"), guideline),
@@ -72,9 +73,21 @@ export function openSettings() {
             ),
           )
         : [
-            h("p", {}, `Budget: ${now.budget} labels. Each node is labelled by ${now.redundancy}.`),
+            h("p", {}, `Budget: ${now.budget} labels. Each row is labelled by ${now.redundancy}.`),
             now.guideline && h("p", { class: "guideline", dir: "auto" }, now.guideline),
           ],
+      h("h3", {}, "In this browser"),
+      h(
+        "label",
+        { class: "check" },
+        h("input", {
+          type: "checkbox",
+          id: "set-likely",
+          checked: likeliestFirst(),
+          on: { change: (event) => orderClasses(event.target.checked) },
+        }),
+        "Show the likeliest class first; keys and colours stay",
+      ),
       h("h3", {}, "Fixed when it was made"),
       h(
         "dl",

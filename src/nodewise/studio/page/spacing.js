@@ -38,8 +38,21 @@ export function pushApart(spots, reaches, width, height) {
   }
 }
 
-/** Write names below, above or beside their nodes; one for which there is no room is left out, the tooltip tells it. */
-export function writeNames(context, colours, names, spots, reaches, width, height) {
+/**
+ * Write names below, above or beside their nodes; one for which there is no room is left out, the tooltip tells it.
+ * `order`: whose names are written first; `must`: whether an item's name is written over others if need be.
+ */
+export function writeNames(
+  context,
+  colours,
+  names,
+  spots,
+  reaches,
+  width,
+  height,
+  order = names.keys(),
+  must = (_item) => false,
+) {
   const taken = spots.map(([x, y], item) => [
     x - reaches[item],
     y - reaches[item],
@@ -47,15 +60,16 @@ export function writeNames(context, colours, names, spots, reaches, width, heigh
     y + reaches[item],
   ]);
   const hits = (box) =>
-    taken.some((other) => box[0] < other[2] && box[2] > other[0] && box[1] < other[3] && box[3] > other[1]);
+    taken.filter((other) => box[0] < other[2] && box[2] > other[0] && box[1] < other[3] && box[3] > other[1]).length;
   context.textAlign = "left";
   context.textBaseline = "top";
   context.lineWidth = 3;
   context.lineJoin = "round";
   context.strokeStyle = colours.panel;
   context.fillStyle = colours.muted;
-  names.forEach((name, item) => {
-    if (!name) return;
+  for (const item of order) {
+    const name = names[item];
+    if (!name) continue;
     const [x, y] = spots[item];
     const gap = reaches[item] + (item === 0 ? 9 : 4);
     const long = context.measureText(name).width;
@@ -65,13 +79,14 @@ export function writeNames(context, colours, names, spots, reaches, width, heigh
       [x + gap, y - 6],
       [x - gap - long, y - 6],
     ];
-    for (const [left, top] of places) {
-      const box = [left, top, left + long, top + 13];
-      if (left < 2 || top < 2 || box[2] > width - 2 || box[3] > height - 2 || hits(box)) continue;
-      taken.push(box);
-      context.strokeText(name, left, top);
-      context.fillText(name, left, top);
-      break;
-    }
-  });
+    const boxes = places
+      .map(([left, top]) => [left, top, left + long, top + 13])
+      .filter((box) => box[0] >= 2 && box[1] >= 2 && box[2] <= width - 2 && box[3] <= height - 2);
+    const crowded = boxes.map(hits);
+    const best = crowded.indexOf(Math.min(...crowded));
+    if (best < 0 || (crowded[best] > 0 && !must(item))) continue;
+    taken.push(boxes[best]);
+    context.strokeText(name, boxes[best][0], boxes[best][1]);
+    context.fillText(name, boxes[best][0], boxes[best][1]);
+  }
 }

@@ -14,7 +14,8 @@ const listeners = new Map();
  *   ask).
  * - sending: the change on its way; saved: the last one acknowledged; failed: those that did not get through, to be
  *   tried again; error: what was refused.
- * - role: owner, or annotator: labels and looks, and changes nothing else.
+ * - role: owner; annotator: labels and looks; reviewer: settles and reads; onlooker: looks. person: the name that one's
+ *   own link gives, or null. looking: nobody is to be asked on this page.
  * - gone: the votes on the asked node where somebody else has labelled it meanwhile; hint: a soft word on a press that
  *   was ignored.
  */
@@ -33,6 +34,8 @@ export const state = {
   gone: null,
   online: true,
   role: "owner",
+  person: null,
+  looking: false,
   me: kept.read("annotator", ""),
 };
 
@@ -65,11 +68,17 @@ export function tell(...names) {
 /** Whether whoever works here may do everything; the studio checks it as well. */
 export const isOwner = () => state.role === "owner";
 
+/** Whether whoever works here is asked, and labels. */
+export const isLabeller = () => state.role === "owner" || state.role === "annotator";
+
+/** Whether whoever works here settles disagreements. */
+export const isJudge = () => state.role === "owner" || state.role === "reviewer";
+
 /** Whether the node that is shown is the asked one. */
 export const atHome = () => state.trail.length === 0;
 
 /** The node that a class button would label now, or null. */
-export const target = () => (atHome() ? state.query?.node : state.trail.at(-1).node) ?? null;
+export const target = () => (isLabeller() ? (atHome() ? state.query?.node : state.trail.at(-1).node) : null) ?? null;
 
 /**
  * Whether no prediction must be seen now, of any node: the asked one is to be judged without it, and those of its

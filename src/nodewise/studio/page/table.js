@@ -1,25 +1,19 @@
-// The table of all nodes: filters, search, sort, a selection that is labelled in bulk. Only the rows in sight are
-// drawn.
+// The review desk: all rows as a table beside the one that is read. Filters and the row stand in the page's address;
+// rows stay where they are while one reads, until the filter is applied again. Only the rows in sight are drawn.
 
+import { openAction, possible } from "./acting.js";
+import { goTo } from "./address.js";
 import { get } from "./api.js";
 import { dialog } from "./dialogs.js";
-import { ago, called, count, h, percent, settle, short, show } from "./dom.js";
-import { look, tellBulk } from "./flow.js";
-import { classMark } from "./marks.js";
-import { classes, off, on, state } from "./store.js";
+import { count, h, keepFocus, settle, show } from "./dom.js";
+import { filterFields, fromPlace, toPlace, toQuery, toWhere } from "./filters.js";
+import { undo } from "./flow.js";
+import { several } from "./labels.js";
+import { chosenColumns, lineOf, ownColumns, ROW } from "./lines.js";
+import { give, readingPane } from "./reading.js";
+import { blind, isLabeller, nameOf, off, on, state } from "./store.js";
 
-const ROW = 34; // pixels, as in the style sheet
 const WINDOW = 100; // rows fetched at a time
-const FILTERS = [
-  ["all", "all"],
-  ["labelled", "labelled"],
-  ["unlabelled", "not labelled"],
-  ["confident", "sure predictions, to review"],
-  ["unsure", "unsure predictions"],
-  ["mistake", "likely mistakes"],
-  ["disagreement", "disagreements"],
-  ["skipped", "skipped"],
-];
 const COLUMNS = [
   ["name", "Row"],
   ["label", "Label"],
@@ -28,19 +22,41 @@ const COLUMNS = [
   ["time", "When, who"],
 ];
 
-/** Open the table over the page. */
-export function openTable() {
-  if (document.querySelector("dialog[open]")) return;
+let open = null; // the desk that is there, to be led to another place
+
+/** Open the desk over the page, at a filter. */
+export function openTable(place = {}) {
+  if (document.querySelector("dialog[open]") || !state.status) return;
+  goTo(toPlace(fromPlace(place)));
+  makeDesk(place);
+}
+
+/** Show the desk at the place that the address names: in the one that is open, or in a new one. */
+export function showTable(place) {
+  if (open !== null) open.goes(place);
+  else makeDesk(place);
+}
+
+/** Take the desk away without a word in the address: that is elsewhere already. */
+export function leaveTable() {
+  if (open !== null) open.leave();
+}
+
+/** @param {Record<string, string>} place */
+function makeDesk(place) {
   const view = {
-    filter: "all",
-    label: "",
-    q: "",
-    sort: "node",
-    descending: false,
+    asked: fromPlace(place),
+    listing: null,
     total: 0,
     rows: new Map(),
-    asked: new Set(),
+    fetched: new Set(),
     chosen: new Map(),
+    all: false,
+    current: rowOf(place),
+    columns: [],
+    shown: null,
+    captions: [],
+    models: [],
     turn: 0,
     updating: false,
   };
@@ -48,32 +64,54 @@ export function openTable() {
   const spacer = h("div", { class: "table-spacer" }, body);
   const scroller = h("div", { class: "table-scroll", tabindex: "0", role: "region", "aria-label": "Rows" }, spacer);
   const said = h("p", { class: "quiet", role: "status" });
+  const stale = h("p", { class: "notice table-stale", hidden: true });
   const bulk = h("div", { class: "table-bulk" });
   const head = h("div", { class: "table-head table-row" });
+  const owns = ownColumns(view, () => {
+    view.turn++;
+    view.fetched.clear();
+    drawHead();
+    draw();
+  });
+  const acts = { choose: (index) => choose(index, true), chosen: () => drawBulk() };
 
   const fetchRows = async (start) => {
-    if (view.asked.has(start)) return;
-    view.asked.add(start);
+    if (view.fetched.has(start)) return;
+    view.fetched.add(start);
     const mine = view.turn;
-    const query = new URLSearchParams({
-      filter: view.filter,
-      q: view.q,
-      sort: view.sort,
-      descending: String(view.descending),
-      offset: String(start),
-      limit: String(WINDOW),
-      annotator: state.me,
-    });
-    if (view.label) query.set("label", view.label);
+    const query = toQuery(view.asked, view.listing);
+    query.set("offset", String(start));
+    query.set("limit", String(WINDOW));
+    query.set("annotator", state.me);
+    for (const name of view.shown ?? []) query.append("columns", name);
     try {
       const page = await get(`/table?${query}`);
       if (mine !== view.turn) return;
-      view.total = page.total;
-      view.updating = page.updating;
+      const lost = view.listing !== null && view.listing !== page.listing; // the studio was started anew, say
+      if (lost) view.rows.clear();
+      Object.assign(view, { listing: page.listing, total: page.total, updating: page.updating });
+      Object.assign(view, { columns: page.columns, captions: page.captions, models: page.models });
       for (const [index, row] of page.rows.entries()) view.rows.set(start + index, row);
+      if (view.shown === null) {
+        view.shown = chosenColumns(view);
+        if (view.shown.length) {
+          view.fetched.clear();
+          drawHead();
+          fetchRows(start);
+          return;
+        }
+      }
+      if (lost) view.fetched.clear();
+      const top = view.rows.get(0);
+      if (view.current === null && top) {
+        view.current = top.node;
+        pane.read(top.node);
+      }
+      fields.draw();
+      drawHead();
       draw();
     } catch (error) {
-      view.asked.delete(start);
+      view.fetched.delete(start);
       show(said, `The table could not be fetched: ${error.message}.`);
     }
   };
@@ -96,236 +134,241 @@ export function openTable() {
     const shown = [];
     for (let index = first; index < last; index++) {
       const row = view.rows.get(index);
-      if (row) shown.push(line(row, index));
+      if (row) shown.push(lineOf(row, index, view, acts));
     }
+    const held = keepFocus(body);
     show(body, shown);
+    held?.();
+    const left = [...view.rows.values()].filter((row) => !row.fits).length;
+    stale.hidden = left === 0;
+    if (left > 0)
+      show(
+        stale,
+        left === 1
+          ? "1 row here no longer fits the filter, and is crossed out."
+          : `${count(left, "row")} here no longer fit the filter, and are crossed out.`,
+        h("button", { type: "button", class: "small", on: { click: again } }, "Filter again"),
+      );
     drawBulk();
   };
-  const line = (row, index) => {
-    const box = h("input", { type: "checkbox", "aria-label": `Choose ${called(row, 40)}` });
-    box.checked = view.chosen.has(row.node);
-    box.addEventListener("change", () => {
-      if (box.checked) view.chosen.set(row.node, row);
-      else view.chosen.delete(row.node);
-      drawBulk();
-    });
-    const element = h(
-      "div",
-      { class: `table-row${row.label === null ? " unlabelled" : ""}`, data: { node: row.node } },
-      box,
-      h(
-        "button",
-        {
-          type: "button",
-          class: "link name",
-          dir: "auto",
-          on: {
-            click: () => {
-              panel.close();
-              look(row.node);
-            },
-          },
-        },
-        called(row, 120),
-      ),
-      h(
-        "span",
-        { class: "name" },
-        row.label !== null && [
-          classMark(row.label),
-          " ",
-          row.label,
-          row.bulk && h("span", { class: "quiet" }, " (bulk)"),
-        ],
-      ),
-      h("span", { class: "name" }, row.predicted !== null && [classMark(row.predicted, true), " ", row.predicted]),
-      h("span", { class: "figure" }, row.sure === null ? "" : percent(row.sure)),
-      h("span", { class: "quiet name" }, row.time === null ? "" : `${ago(row.time)} · ${short(row.by ?? "", 16)}`),
-    );
-    element.style.setProperty("top", `${index * ROW}px`);
-    return element;
+  /** Read the row at an index of the list. */
+  const choose = (index, focus) => {
+    const row = view.rows.get(index);
+    if (!row) return;
+    view.current = row.node;
+    goTo(toPlace(view.asked, row.node), true);
+    const top = index * ROW;
+    if (top < scroller.scrollTop) scroller.scrollTop = top;
+    else if (top + ROW > scroller.scrollTop + scroller.clientHeight)
+      scroller.scrollTop = top + ROW - scroller.clientHeight;
+    draw();
+    desk.classList.add("reading");
+    pane.read(row.node);
+    if (focus)
+      /** @type {HTMLElement | null} */ (body.querySelector(`[data-node="${row.node}"] button`))?.focus({
+        preventScroll: true,
+      });
   };
   const drawBulk = () => {
-    const chosen = [...view.chosen.values()];
-    const predicted = chosen.filter((row) => row.label === null && row.predicted !== null);
-    const choose = h(
-      "select",
-      { "aria-label": "Class for the chosen rows" },
-      classes().map((name) => h("option", { value: name }, name)),
-    );
+    const held = keepFocus(bulk);
+    const chosen = [...view.chosen.keys()];
+    const rows = view.all ? { where: toWhere(view.asked, view.listing) } : { nodes: chosen };
+    const some = view.all ? view.total > 0 : chosen.length > 0;
+    const words = {
+      label: "Label them",
+      confirm: "Confirm predictions",
+      skip: "Skip",
+      note: "Note",
+      assign: "Give to …",
+      remove: "Take out",
+    };
+    const button = (text, action, primary = false) =>
+      h("button", { type: "button", class: `small${primary ? " primary" : ""}`, on: { click: action } }, text);
     show(
       bulk,
-      h("span", {}, `${count(chosen.length, "row")} chosen`),
-      h("button", { type: "button", class: "small", on: { click: chooseAll } }, "Choose all in sight"),
-      chosen.length > 0 && [
-        h(
-          "button",
-          {
-            type: "button",
-            class: "small",
-            on: {
-              click: () => {
-                view.chosen.clear();
-                draw();
-              },
-            },
-          },
-          "Choose none",
-        ),
-        choose,
-        h(
-          "button",
-          {
-            type: "button",
-            class: "small primary",
-            on: {
-              click: () =>
-                send(
-                  chosen.map((row) => ({ node: row.node, label: choose.value })),
-                  `${count(chosen.length, "row")} labelled ${choose.value}`,
-                ),
-            },
-          },
-          "Label them",
-        ),
-        predicted.length > 0 &&
-          h(
-            "button",
-            {
-              type: "button",
-              class: "small",
-              on: {
-                click: () =>
-                  send(
-                    predicted.map((row) => ({ node: row.node, label: row.predicted })),
-                    `${count(predicted.length, "prediction")} confirmed`,
-                  ),
-              },
-            },
-            `Confirm ${count(predicted.length, "prediction")}`,
-          ),
+      h("span", {}, view.all ? `all ${count(view.total, "row")} found` : `${count(chosen.length, "row")} chosen`),
+      !view.all && button("Choose all in sight", chooseAll),
+      !view.all &&
+        view.total > 0 &&
+        button(`Choose all ${view.total.toLocaleString("en")} found`, () => {
+          view.all = true;
+          draw();
+        }),
+      some && [
+        button("Choose none", () => {
+          view.chosen.clear();
+          view.all = false;
+          draw();
+        }),
+        possible().map((name) => button(words[name], () => openAction(name, rows, acted), name === "label")),
       ],
     );
+    held?.();
   };
   const chooseAll = () => {
+    const frame = scroller.getBoundingClientRect();
+    const byNode = new Map([...view.rows.values()].map((row) => [row.node, row]));
     for (const element of body.children) {
-      const row = [...view.rows.values()].find(
-        (each) => each.node === Number(/** @type {HTMLElement} */ (element).dataset.node),
-      );
+      const row = byNode.get(Number(/** @type {HTMLElement} */ (element).dataset.node));
       const top = element.getBoundingClientRect();
-      const frame = scroller.getBoundingClientRect();
       if (row && top.bottom > frame.top && top.top < frame.bottom) view.chosen.set(row.node, row);
     }
     draw();
   };
-  const send = async (labels, words) => {
-    if (await tellBulk(labels, words)) {
-      view.chosen.clear();
-      again();
-    }
+  const acted = () => {
+    view.chosen.clear();
+    view.all = false;
+    renewed();
   };
+  /** Ask anew: another question, or the same one again. */
   const again = () => {
     view.turn++;
+    view.listing = null;
     view.rows.clear();
-    view.asked.clear();
+    view.fetched.clear();
+    view.all = false;
     scroller.scrollTop = 0;
     drawHead();
     fetchRows(0);
+  };
+  const changed = () => {
+    view.current = null;
+    desk.classList.remove("reading");
+    goTo(toPlace(view.asked, view.current));
+    fields.draw();
+    again();
   };
   /** The labels or the predictions have changed: the rows in sight are fetched again, where they are. */
   const renewed = settle(
     () => {
       if (!panel.isConnected) return;
       view.turn++;
-      view.asked.clear();
+      view.fetched.clear();
       draw();
+      pane.again();
+      drawBlind();
     },
     60,
     300,
   );
-  const drawHead = () =>
+  const drawHead = () => {
+    const held = keepFocus(head);
+    const sorts = [...COLUMNS, ...(view.shown ?? []).map((name) => [`column ${name}`, name])];
+    const now = view.asked.sort === "column" ? `column ${view.asked.column}` : view.asked.sort;
+    desk.style.setProperty("--own", String((view.shown ?? []).length));
+    desk.classList.toggle("with-own", (view.shown ?? []).length > 0);
     show(
       head,
       h("span"),
-      COLUMNS.map(([name, title]) =>
+      sorts.map(([name, title]) =>
         h(
           "button",
           {
             type: "button",
-            class: "table-sort",
-            "aria-pressed": String(view.sort === name),
+            class: `table-sort${name.startsWith("column ") ? " own" : ""}`,
+            "aria-pressed": String(now === name),
+            dir: "auto",
+            title,
             on: {
               click: () => {
-                view.descending = view.sort === name ? !view.descending : name === "sure" || name === "time";
-                view.sort = name;
-                again();
+                view.asked.descending = now === name ? !view.asked.descending : name === "sure" || name === "time";
+                const own = name.startsWith("column ");
+                view.asked.sort = own ? "column" : name;
+                view.asked.column = own ? title : "";
+                changed();
               },
             },
           },
           title,
-          view.sort === name ? (view.descending ? " ↓" : " ↑") : "",
+          now === name ? (view.asked.descending ? " ↓" : " ↑") : "",
         ),
       ),
     );
-  const select = (label, options, change) => {
-    const field = h(
-      "select",
-      { "aria-label": label },
-      options.map(([value, text]) => h("option", { value }, text)),
-    );
-    field.addEventListener("change", () => {
-      change(field.value);
-      again();
-    });
-    return field;
+    held?.();
+    owns.draw();
   };
-  const search = h("input", {
-    type: "search",
-    placeholder: "Search names and texts",
-    "aria-label": "Search in the table",
-    maxlength: "200",
+  const hidden = h("p", { class: "notice", hidden: true });
+  const drawBlind = () => {
+    hidden.hidden = !blind();
+    show(
+      hidden,
+      "Predictions are hidden here until you have answered the row that you are asked about:",
+      " it is to be judged without them.",
+    );
+  };
+  const pane = readingPane({
+    close: () => leave(),
+    back: () => {
+      desk.classList.remove("reading");
+      scroller.focus();
+    },
   });
-  search.addEventListener(
-    "input",
-    settle(
-      () => {
-        view.q = search.value.trim();
-        again();
-      },
-      250,
-      600,
-    ),
+  const fields = filterFields(view, changed);
+  const tools = h("div", { class: "table-tools" }, fields.element, owns.element, said);
+  const desk = h(
+    "div",
+    { class: "node-table" },
+    h("div", { class: "table-main" }, tools, hidden, stale, bulk, h("div", { class: "table-frame" }, head, scroller)),
+    pane.element,
   );
   scroller.addEventListener("scroll", () => requestAnimationFrame(draw));
-  const panel = dialog(
-    "All nodes",
-    () =>
-      h(
-        "div",
-        { class: "node-table" },
-        h(
-          "div",
-          { class: "table-tools" },
-          select("Which rows", FILTERS, (value) => {
-            view.filter = value;
-            if (value === "confident") {
-              view.sort = "sure";
-              view.descending = true;
-            }
-          }),
-          select("Which class", [["", "every class"], ...classes().map((name) => [name, name])], (value) => {
-            view.label = value;
-          }),
-          search,
-          said,
-        ),
-        bulk,
-        head,
-        scroller,
-      ),
-    "huge",
-  );
-  on("status", renewed);
-  panel.addEventListener("close", () => off("status", renewed));
+  const panel = dialog("All rows", () => desk, "huge");
+  panel.classList.add("review");
+
+  const step = (by) => {
+    const now = [...view.rows.entries()].find(([, row]) => row.node === view.current)?.[0];
+    choose(Math.max(0, Math.min(view.total - 1, now === undefined ? 0 : now + by)), true);
+  };
+  panel.addEventListener("keydown", (event) => {
+    const at = /** @type {HTMLElement} */ (event.target);
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (/^(INPUT|SELECT|TEXTAREA)$/.test(at.tagName) && !at.matches("input[type=checkbox]")) return;
+    const inList = scroller.contains(at);
+    if (event.key === "ArrowDown" && inList) step(1);
+    else if (event.key === "ArrowUp" && inList) step(-1);
+    else if (event.key === "u" && !event.repeat) undo();
+    else if (/^\d$/.test(event.key) && !event.repeat && isLabeller() && view.current !== null && !several()) {
+      // of several classes one key would replace all: they are chosen beside the row
+      const label = nameOf(event.key === "0" ? 9 : Number(event.key) - 1);
+      const row = [...view.rows.values()].find((each) => each.node === view.current);
+      if (label !== null && row) give(row, label);
+    } else return;
+    event.preventDefault();
+  });
+
+  const leave = () => {
+    panel.dataset.quiet = "yes";
+    panel.close();
+  };
+  panel.addEventListener("close", () => {
+    off("status me", renewed);
+    open = null;
+    if (panel.dataset.quiet !== "yes") goTo(state.trail.length ? { row: String(state.trail.at(-1).node + 1) } : {});
+  });
+  open = {
+    leave,
+    goes: (there) => {
+      const before = JSON.stringify(view.asked);
+      view.asked = fromPlace(there);
+      view.current = rowOf(there);
+      pane.read(view.current);
+      fields.draw();
+      if (JSON.stringify(view.asked) !== before) again();
+      else draw();
+    },
+  };
+  on("status me", renewed);
+  fields.draw();
+  drawBlind();
   again();
+  if (view.current !== null) {
+    desk.classList.add("reading");
+    pane.read(view.current);
+  }
+}
+
+/** The row that an address names, or null. */
+function rowOf(place) {
+  const node = Number(place.row) - 1;
+  return Number.isInteger(node) && node >= 0 && node < state.status.nodes ? node : null;
 }

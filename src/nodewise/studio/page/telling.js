@@ -3,13 +3,14 @@
 import { declareAnyway, takeInstead } from "./choices.js";
 import { byId, capital, h, icon, key, sentence, show } from "./dom.js";
 import { choose, retry, send, undo } from "./flow.js";
+import { several } from "./labels.js";
 import { classMark } from "./marks.js";
 import { isOwner, on, set, state, unsaved } from "./store.js";
 
 export function startTelling() {
   const line = h("div", { class: "telling", id: "telling" });
   byId("choices").append(line);
-  on("saved sending failed error hint phase", () => draw(line));
+  on("saved sending failed error hint phase status", () => draw(line));
   draw(line);
 }
 
@@ -21,7 +22,15 @@ function draw(line) {
     show(line, h("p", { class: "quiet" }, h("span", { class: "spinner", "aria-hidden": "true" }), "Saving …"));
   else if (hint) show(line, h("p", { class: "quiet hint", role: "status" }, sentence(hint)));
   else if (saved) show(line, done(saved));
-  else show(line, h("p", { class: "quiet" }, "Everything you choose is saved at once."));
+  else
+    show(
+      line,
+      h(
+        "p",
+        { class: "quiet" },
+        several() ? "It is saved when you press Enter or Save." : "Everything you choose is saved at once.",
+      ),
+    );
 }
 
 function done(saved) {
@@ -52,7 +61,8 @@ function kept(failed) {
 
 function problem(error) {
   const { suggestion, request, overrule } = error;
-  const typed = request?.body.labels?.[0]?.label;
+  const said = request?.body.labels?.[0]?.label;
+  const typed = Array.isArray(said) ? null : said; // of several classes each is one that there is
   const declared = request?.path === "/classes" ? request.body.name : null;
   return h(
     "p",

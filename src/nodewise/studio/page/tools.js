@@ -41,9 +41,9 @@ export function nameButton(open) {
   );
   return {
     button,
-    draw: (who) => {
+    draw: (who, fixed = false) => {
       show(name, short(who, 18));
-      button.title = `You label as ${who}; click to change`;
+      button.title = fixed ? `Your link is ${who}’s` : `You label as ${who}; click to change`;
       button.ariaLabel = button.title;
     },
   };

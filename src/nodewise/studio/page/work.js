@@ -10,23 +10,27 @@ import { startClosing } from "./closing.js";
 import { askName, showHelp } from "./dialogs.js";
 import { byId, h, icon, kept, show } from "./dom.js";
 import { exportMenu } from "./exporting.js";
-import { ask, home, look, refresh, rename, start } from "./flow.js";
+import { ask, home, look, meet, refresh, rename, start } from "./flow.js";
+import { startGuidelines } from "./guidelines.js";
 import { historyView, showHistory } from "./history.js";
 import { startInsight } from "./insight.js";
 import { startKeys } from "./keys.js";
 import { listen } from "./live.js";
 import { mapView, showMap, startLasso } from "./map.js";
+import { modelsButton } from "./models.js";
 import { neighbourhoodView, setHops, showNeighbourhood } from "./neighbourhood.js";
 import { progressView, showProgress } from "./progress.js";
+import { rowsButton } from "./rows.js";
 import { focusSearch, startSearch } from "./search.js";
 import { openSettings } from "./settings.js";
-import { atHome, isOwner, on, set, state } from "./store.js";
-import { openTable } from "./table.js";
+import { atHome, isJudge, isOwner, on, set, state } from "./store.js";
+import { leaveTable, openTable, showTable } from "./table.js";
 import { makeTabs } from "./tabs.js";
 import { startTelling } from "./telling.js";
 import { helpButton, nameButton, nextTheme, themeButton } from "./tools.js";
 
 startCard();
+startGuidelines();
 startInsight();
 startChoices();
 startTelling();
@@ -43,7 +47,9 @@ const panels = makeTabs(byId("state"), "Progress", [
   { name: "annotators", title: "Annotators", view: annotatorsView() },
 ]);
 
-const openName = () => askName(state.me, rename);
+const openName = () => {
+  if (state.person === null) askName(state.me, rename);
+};
 const name = nameButton(openName);
 const menu = exportMenu();
 const classesButton = h(
@@ -59,7 +65,9 @@ const classesButton = h(
   h("span", { class: "tool-name" }, "Classes"),
 );
 const forOwner = () => {
-  classesButton.hidden = menu.box.hidden = !isOwner();
+  classesButton.hidden = !isOwner();
+  menu.box.hidden = !isJudge();
+  document.body.dataset.role = state.role;
 };
 const focused = () => document.body.classList.contains("focused");
 byId("tools").append(
@@ -81,13 +89,15 @@ byId("tools").append(
       type: "button",
       class: "tool",
       id: "table-button",
-      title: "The table of all nodes (l)",
-      on: { click: openTable },
+      title: "The table of all rows (l)",
+      on: { click: () => openTable() },
     },
     icon("table"),
     h("span", { class: "tool-name" }, "Table"),
   ),
   classesButton,
+  rowsButton(),
+  modelsButton(),
   h(
     "button",
     {
@@ -106,7 +116,7 @@ byId("tools").append(
   helpButton(showHelp),
 );
 name.draw(state.me);
-on("me", () => name.draw(state.me));
+on("me person", () => name.draw(state.me, state.person !== null));
 on("role", forOwner);
 show(byId("job"), SESSION);
 document.title = `${SESSION} · nodewise studio`;
@@ -118,7 +128,7 @@ startKeys({
   h: () => setHops(),
   p: panels.next,
   e: () => {
-    if (isOwner()) menu.toggle();
+    if (isJudge()) menu.toggle();
   },
   c: openSettings,
   o: () => {
@@ -131,7 +141,7 @@ startKeys({
     if (!atHome()) home();
     else setFocus(false);
   },
-  l: openTable,
+  l: () => openTable(),
 });
 
 function setFocus(now) {
@@ -156,10 +166,16 @@ function heard(message) {
   if (message.type === "changed") refresh(); // also where only the predictions are new
 }
 
-/** Show what the address names: a row, or the question. */
-async function showPlace(/** @type {Record<string, string>} */ { row }) {
-  for (const open of document.querySelectorAll("dialog[open]")) /** @type {HTMLDialogElement} */ (open).close();
-  const node = Number(row) - 1;
+/** Show what the address names: the table, a row, or the question. */
+async function showPlace(/** @type {Record<string, string>} */ named) {
+  const others = /** @type {NodeListOf<HTMLDialogElement>} */ (document.querySelectorAll("dialog[open]:not(.review)"));
+  for (const other of others) other.close();
+  if (named.view === "table") {
+    showTable(named);
+    return;
+  }
+  leaveTable();
+  const node = Number(named.row) - 1;
   if (Number.isInteger(node) && node >= 0 && node < state.status.nodes) await look(node);
   else home();
 }
@@ -192,8 +208,9 @@ show(
     "The graph is read and the first question is being chosen …",
   ),
 );
-introduced()
-  .then(start)
+meet()
+  .then(introduced)
+  .then(() => start("look" in place()))
   .then(() => showPlace(place()))
   .then(() => listen(heard, connection))
   .catch((error) => {

@@ -1,4 +1,5 @@
-"""What annotators may change, where the owner has another token: their own answers, in the classes that there are.
+"""What others than the owner may change: annotators their own answers, reviewers what they settled, in the classes that
+there are.
 
 Nothing that the owner has decided. Everything here runs in the worker's thread.
 """
@@ -10,19 +11,21 @@ from typing import TYPE_CHECKING
 
 from nodewise.graph.checks import class_name
 from nodewise.session.answers import probable_typo, valid_person
-from nodewise.session.meaning.changes import undoable
+from nodewise.session.meaning.changes import read_set, undoable
 from nodewise.studio.work.errors import ForbiddenError, TypoError
 
 if TYPE_CHECKING:
     from nodewise.session import Session
 
-__all__ = ["check_answers", "check_undo"]
+__all__ = ["check_answers", "check_classes", "check_undo"]
 
-_OWN = frozenset({"tell", "bulk", "skip", "note"})
-"""The changes that annotators make, and so may take back."""
+_OWN = {"annotator": frozenset({"tell", "bulk", "skip", "note"}), "reviewer": frozenset({"settle", "note"})}
+"""The changes that annotators and reviewers make, and so may take back."""
 
 
-def check_answers(session: Session, annotator: str, labels: Sequence[tuple[int, str]], overrule: bool) -> None:
+def check_answers(
+    session: Session, annotator: str, labels: Sequence[tuple[int, str | list[str]]], overrule: bool
+) -> None:
     """Refuse answers that an annotator may not give.
 
     Raises:
@@ -33,24 +36,39 @@ def check_answers(session: Session, annotator: str, labels: Sequence[tuple[int, 
         raise ForbiddenError(
             "annotators overrule nobody: tell your label without it, or ask the session's owner to decide"
         )
+    check_classes(session, [label for _, label in labels])
+    history, counts, who = session.refresh(), session.label_sets, valid_person(annotator)
+    for node, label in labels:
+        if history.overruled.get(node) == who and set(counts.get(node, ())) != set(_classes(session, label)):
+            raise ForbiddenError(
+                f"node {session.name_of(node)!r} was decided by overruling others: only the owner changes that"
+            )
+
+
+def check_classes(session: Session, labels: Sequence[str | list[str]]) -> None:
+    """Refuse labels that would be new classes.
+
+    Raises:
+        TypoError: a label looks like a misspelt class.
+        ForbiddenError: a label is no class of the session.
+    """
     known = session.class_list
-    for label in dict.fromkeys(class_name(label) for _, label in labels):
+    for label in dict.fromkeys(name for said in labels for name in _classes(session, said)):
         if known.find(label) is None:
             if typo := probable_typo(label, session.classes):
                 raise TypoError(label, typo.suggestions)
             raise ForbiddenError(
                 f"{label!r} is no class of this session, and annotators add none: choose another, or ask its owner"
             )
-    history, who = session.refresh(), valid_person(annotator)
-    for node, label in labels:
-        if history.overruled.get(node) == who and history.labels.get(node) != class_name(label):
-            raise ForbiddenError(
-                f"node {session.name_of(node)!r} was decided by overruling others: only the owner changes that"
-            )
 
 
-def check_undo(session: Session, annotator: str | None, event: int | None) -> int:
-    """The number of what an annotator's undo would take back.
+def _classes(session: Session, label: str | list[str]) -> tuple[str, ...]:
+    """The classes that a label names: one, or where a node may have several any number."""
+    return read_set(label) if session.settings.several else (class_name(label),)
+
+
+def check_undo(session: Session, annotator: str | None, event: int | None, role: str = "annotator") -> int:
+    """The number of what the undo of an annotator or a reviewer would take back.
 
     Raises:
         ForbiddenError: it is somebody else's, a change that annotators may not make, or an answer on which a decision
@@ -62,7 +80,7 @@ def check_undo(session: Session, annotator: str | None, event: int | None) -> in
     target = source = undoable(log, history, event, who)
     while source.kind == "undo":
         source = log[int(source.body["event"]) - 1]
-    if source.kind not in _OWN:
+    if source.kind not in _OWN[role]:
         raise ForbiddenError(
             f"event {target.id} changed the session itself ({source.kind}): only its owner takes that back"
         )

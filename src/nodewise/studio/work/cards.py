@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -13,7 +14,7 @@ from nodewise.studio.work.pictures import Pictures
 if TYPE_CHECKING:
     from nodewise.graph import Graph
 
-__all__ = ["LONGEST", "caption", "heading", "roles", "safe_link", "texts"]
+__all__ = ["LONGEST", "caption", "heading", "roles", "safe_link", "texts", "with_shown_text"]
 
 LONGEST = 20_000
 """Characters of a text that are shown."""
@@ -37,17 +38,29 @@ def roles(graph: Graph) -> dict[str, str]:
     return {role: name for role, name in attribute.items() if name is not None}
 
 
-def texts(graph: Graph, node: int) -> dict[str, Any]:
+def with_shown_text(graph: Graph, column: str | None) -> Graph:
+    """The graph with the column of texts shown as the text, whatever it is called."""
+    if column is None or column not in graph.attributes or "text" in graph.attributes:
+        return graph
+    attributes = dict(graph.attributes)
+    attributes["text"] = attributes.pop(column)
+    return replace(graph, attributes=attributes)
+
+
+def texts(graph: Graph, node: int, without: Collection[str] = ()) -> dict[str, Any]:
     """A node's title, text, link and further attributes, as text of bounded length.
 
     ``cut`` tells whether something is left out.
+
+    Args:
+        without: columns that are not shown.
     """
     known = roles(graph)
     shown = {
         role: str(graph.attributes[known[role]][node]) if role in known else "" for role in ("title", "text", "link")
     }
     link = safe_link(shown["link"])
-    used = {known[role] for role in known if role != "link" or link is not None}
+    used = {known[role] for role in known if role != "link" or link is not None} | set(without)
     others = {name: str(cells[node]) for name, cells in graph.attributes.items() if name not in used}
     filled = {name: text for name, text in others.items() if text.strip()}
     cut = (

@@ -92,12 +92,12 @@ def _summary(path: Path) -> dict[str, Any]:
             settings = SessionSettings.from_dict(log.settings.get("settings", {}))
             stored = log.settings.get("graph")
             rows = stored.get("nodes") if isinstance(stored, dict) else None
-            added = _check_events(log, rows if isinstance(rows, int) else None)
+            added = _check_events(log, rows if isinstance(rows, int) else None, settings.several)
             history = read_history(log.events, settings.classes)
             audit = {query.node for query in history.asked if query.body.get("audit")}
             return {
-                "rows": rows + added if isinstance(rows, int) else None,
-                "labels": len(set(history.numbers) - history.bulk - audit - history.gone),
+                "rows": rows + added - len(history.gone) if isinstance(rows, int) else None,
+                "labels": len(set(history.numbers) - history.bulk - audit - history.gone - set(history.known.answers)),
                 "budget": history.budget or settings.budget,
                 "classes": len(history.classes),
                 "strategy": settings.policy or settings.strategy,
@@ -108,19 +108,20 @@ def _summary(path: Path) -> dict[str, Any]:
         return {"problem": " ".join(str(error).split())}
 
 
-def _check_events(log: Log, nodes: int | None) -> int:
+def _check_events(log: Log, nodes: int | None, several: bool) -> int:
     """How many rows the events add; refuses those that nodewise would not have written, as opening the session does.
 
     Args:
         log: the open file.
         nodes: how many nodes there were at first; None where the file does not say it.
+        several: whether a node may have several classes.
     """
     added = 0
     for event in log.events:
         first = event.body.get("first")
         if nodes is None and event.kind == "rows" and isinstance(first, int):
             nodes = first
-        if wrong := check_event(event, _ANY_NODE if nodes is None else nodes + added):
+        if wrong := check_event(event, _ANY_NODE if nodes is None else nodes + added, several):
             raise damaged(log.path, f"event {event.id} is not one that nodewise writes: {wrong}")
         added += int(event.body["count"]) if event.kind == "rows" else 0
     check_added(log, added)

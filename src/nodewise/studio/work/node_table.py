@@ -5,15 +5,17 @@ Everything here runs in the worker's thread.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+import secrets
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from nodewise.session.meaning.history import undone
 from nodewise.studio.work.cards import caption
+from nodewise.studio.work.row_facts import RowFacts, RowFilter
 
 if TYPE_CHECKING:
     from nodewise.session import Session
@@ -21,11 +23,13 @@ if TYPE_CHECKING:
     from nodewise.studio.work.search import NodeSearch
     from nodewise.studio.work.visibility import Visibility
 
-__all__ = ["Filter", "NodeTable", "Sort", "TableQuery"]
+__all__ = ["NodeTable", "Sort", "TableQuery"]
 
-Filter = Literal["all", "labelled", "unlabelled", "unsure", "confident", "disagreement", "skipped", "mistake"]
-Sort = Literal["node", "name", "label", "predicted", "sure", "time"]
-_UNSURE, _CONFIDENT, _AROUND = 0.5, 0.9, 0.7
+Sort = Literal["node", "name", "label", "predicted", "sure", "time", "trust", "column"]
+_KEPT = 32
+"""Lists of rows that are kept for those who read on in them."""
+_CELL = 300
+"""Characters of a cell that the table shows."""
 
 
 @dataclass(frozen=True)
@@ -33,20 +37,32 @@ class TableQuery:
     """Which rows, in which order.
 
     Attributes:
-        filter: ``unsure``: predicted with less than 50 %; ``confident``: not labelled, predicted with more than 90 %;
-            ``mistake``: labels that the prediction without them, or 70 % of the labelled neighbours, contradict.
-        label: only nodes that are labelled so, or else predicted so.
-        text: only nodes whose name or text holds it.
-        sort: by which column; ``descending`` turns it round. offset, limit: which window of the rows.
+        filter: which rows.
+        sort: by which column, or by how far labels are trusted; ``column`` is one of the job's own, which is then
+            named; ``descending`` turns it round.
+        offset, limit: which window of the rows.
+        columns: which of the job's own columns are shown.
+        listing: the list of rows that was found before, to read on in it: its rows and their order stay, and each says
+            whether it still fits. Empty, or of another question: it is made anew.
     """
 
-    filter: Filter = "all"
-    label: str | None = None
-    text: str = ""
+    filter: RowFilter = field(default_factory=RowFilter)
     sort: Sort = "node"
+    column: str | None = None
     descending: bool = False
     offset: int = 0
     limit: int = 100
+    columns: tuple[str, ...] = ()
+    listing: str | None = None
+
+
+@dataclass(frozen=True)
+class _Listing:
+    """Rows that were found, in their order, for one who looks and one question."""
+
+    question: object
+    moment: object
+    nodes: npt.NDArray[np.int64]
 
 
 class NodeTable:
@@ -70,133 +86,148 @@ class NodeTable:
     ) -> None:
         self._session, self._predictions, self._sight = session, predictions, sight
         self._search, self._roles = search, roles
+        self._facts: OrderedDict[object, RowFacts] = OrderedDict()
+        self._listings: OrderedDict[str, _Listing] = OrderedDict()
+        self._keys: dict[str, npt.NDArray[Any]] = {}
+
+    @property
+    def columns(self) -> list[str]:
+        """The job's own columns, as its table had them, without those that hold known answers or what models say."""
+        kept_back = self._sight.hidden_columns(self._session.refresh())
+        return [name for name in self._session.graph.attributes if name not in kept_back]
 
     def rows(self, query: TableQuery, annotator: str | None = None) -> dict[str, Any]:
-        """A window of rows, and how many there are in all."""
-        session = self._session
+        """A window of rows, and how many there are in all; those that were taken out are left out."""
+        with self._session.at_one_moment():
+            facts, moment = self.facts(annotator)
+            token, listing = self._listing(query, facts, moment, annotator)
+            window = listing.nodes[query.offset : query.offset + query.limit].tolist()
+            fits = self._fitting(query.filter, facts) if listing.moment != moment else None
+            known = self.columns
+            shown = [name for name in dict.fromkeys(query.columns) if name in known]
+            return {
+                "total": len(listing.nodes),
+                "offset": query.offset,
+                "updating": not self._predictions.fresh,
+                "listing": token,
+                "columns": known,
+                "captions": [self._roles[role] for role in ("title", "text") if role in self._roles],
+                "models": list(facts.suggested),
+                "rows": [self._row(node, facts, shown, fits is None or bool(fits[node])) for node in window],
+            }
+
+    def found(self, query: TableQuery, annotator: str | None = None) -> npt.NDArray[np.int64]:
+        """All rows that a question finds, in its order; of a listing that is read, those of it that still fit."""
+        with self._session.at_one_moment():
+            facts, moment = self.facts(annotator)
+            _, listing = self._listing(query, facts, moment, annotator)
+            if listing.moment == moment:
+                return listing.nodes
+            return listing.nodes[self._fitting(query.filter, facts)[listing.nodes]]
+
+    def facts(self, annotator: str | None) -> tuple[RowFacts, object]:
+        """What the annotator may know of every row now, and what tells this moment from others."""
         self._predictions.want()
-        history = session.refresh()
-        kept = None if self._sight.is_blind(history, annotator) else self._predictions.kept
-        size = session.graph.num_nodes
-        secret = self._sight.kept_from(annotator) | self._sight.undecided()
-        numbers = {name: number for number, name in enumerate(session.classes)}
-        names = list(numbers)
-        label = np.full(size, -1)
-        for node, told in session.labels.items():
-            if node not in secret:
-                label[node] = numbers.get(told, -1)
-        predicted, sure = np.full(size, -1), np.zeros(size)
-        if kept is not None:
-            column = np.array([numbers.get(name, -1) for name in kept.classes])
-            predicted, sure = column[kept.probabilities.argmax(1)], kept.probabilities.max(1).astype(float)
-            hidden = list(secret)
-            predicted[hidden], sure[hidden] = -1, 0.0
-        when, who = self._last_told()
-        chosen = self._filtered(query, label, predicted, sure, secret)
-        if query.label is not None:
-            number = numbers.get(query.label, -2)
-            chosen &= np.where(label >= 0, label, predicted) == number
-        nodes = np.flatnonzero(chosen)
-        if query.text.strip():
-            held = np.zeros(size, bool)
-            held[self._search.find(query.text, size)] = True
-            nodes = nodes[held[nodes]]
-        keys: dict[str, npt.NDArray[Any]] = {
-            "node": nodes,
-            "sure": sure[nodes],
-            "label": _by_name(label[nodes], names),
-            "predicted": _by_name(predicted[nodes], names),
-            "name": (
-                np.array([session.name_of(node) for node in nodes.tolist()], dtype=object)
-                if query.sort == "name"
-                else nodes
-            ),
-            "time": np.array([when.get(node, 0.0) for node in nodes.tolist()]) if query.sort == "time" else nodes,
-        }
-        order = np.argsort(keys[query.sort], kind="stable")
-        ordered = nodes[order[::-1] if query.descending else order]
-        window = ordered[query.offset : query.offset + query.limit].tolist()
-        return {
-            "total": len(ordered),
-            "offset": query.offset,
-            "updating": not self._predictions.fresh,
-            "rows": [
-                {
-                    "node": node,
-                    "name": session.name_of(node),
-                    "title": caption(session.graph, self._roles, node),
-                    "label": names[label[node]] if label[node] >= 0 else None,
-                    "predicted": names[predicted[node]] if predicted[node] >= 0 else None,
-                    "sure": round(float(sure[node]), 4) if predicted[node] >= 0 else None,
-                    "bulk": node in history.bulk,
-                    "by": None if node in secret else who.get(node),
-                    "time": None if node in secret else when.get(node),
-                }
-                for node in window
-            ],
-        }
-
-    def _filtered(
-        self,
-        query: TableQuery,
-        label: npt.NDArray[Any],
-        predicted: npt.NDArray[Any],
-        sure: npt.NDArray[Any],
-        secret: Collection[int],
-    ) -> npt.NDArray[np.bool_]:
         history = self._session.refresh()
-        if query.filter == "labelled":
-            return label >= 0
-        if query.filter == "unlabelled":
-            return label < 0
-        if query.filter == "unsure":
-            return (label < 0) & (predicted >= 0) & (sure < _UNSURE)
-        if query.filter == "confident":
-            return (label < 0) & (predicted >= 0) & (sure >= _CONFIDENT)
-        chosen = np.ones(len(label), bool)
-        if query.filter == "all":
-            return chosen
-        chosen[:] = False
-        if query.filter == "disagreement":
-            chosen[[node for node in history.disagreements if node not in secret]] = True
-        elif query.filter == "skipped":
-            chosen[[node for nodes in history.skipped.values() for node in nodes]] = True
-        elif query.filter == "mistake":
-            return self._contradicted(label, predicted)
-        return chosen
+        blind = self._sight.is_blind(history, annotator)
+        moment = (annotator, blind, history.last, self._predictions.version)
+        facts = self._facts.get(moment)
+        if facts is None:
+            kept = None if blind else self._predictions.kept
+            facts = self._facts[moment] = RowFacts(self._session, self._sight, kept, annotator)
+            while len(self._facts) > 4:
+                self._facts.popitem(last=False)
+        return facts, moment
 
-    def _last_told(self) -> tuple[dict[int, float], dict[int, str]]:
-        """When each node was last labelled, and by whom."""
-        when: dict[int, float] = {}
-        who: dict[int, str] = {}
-        log = self._session.events
-        gone, labels = undone(log), self._session.refresh().labels
-        for event in log:
-            if event.kind in ("tell", "bulk") and event.id not in gone:
-                for node in event.body["nodes"] if event.kind == "bulk" else [event.body["node"]]:
-                    if node in labels:
-                        when[node], who[node] = event.at, event.annotator
-        return when, who
+    def _listing(
+        self, query: TableQuery, facts: RowFacts, moment: object, annotator: str | None
+    ) -> tuple[str, _Listing]:
+        """The list that a question reads: the one that it names, one of the same moment, or a new one."""
+        blind = self._sight.is_blind(facts.history, annotator)
+        question = (annotator, blind, query.filter, query.sort, query.column, query.descending)
+        kept = self._listings.get(query.listing or "")
+        if query.listing is not None and kept is not None and kept.question == question:
+            self._listings.move_to_end(query.listing)
+            return query.listing, kept
+        for token, listing in self._listings.items():
+            if listing.question == question and listing.moment == moment:
+                return token, listing
+        nodes = np.flatnonzero(self._fitting(query.filter, facts))
+        order = np.argsort(self._sort_keys(query, facts, nodes), kind="stable")
+        token = secrets.token_hex(8)
+        self._listings[token] = _Listing(question, moment, nodes[order[::-1] if query.descending else order])
+        while len(self._listings) > _KEPT:
+            self._listings.popitem(last=False)
+        return token, self._listings[token]
 
-    def _contradicted(self, label: npt.NDArray[Any], predicted: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-        """Labels that the classifier does not come back to, or that most labelled neighbours do not share."""
-        adjacency = self._session.graph.adjacency()
-        known, most = label >= 0, int(label.max()) + 1
-        if most <= 0:
-            return known
-        votes = np.stack(
-            [np.asarray(adjacency @ (label == number).astype(np.float32)).ravel() for number in range(most)]
-        )
-        total, own = votes.sum(0), votes[np.where(known, label, 0), np.arange(len(label))]
-        alone = known & (total >= 2) & (total - own >= _AROUND * total)
-        contradicted: npt.NDArray[np.bool_] = alone | (known & (predicted >= 0) & (predicted != label))
-        return contradicted
+    def _fitting(self, wanted: RowFilter, facts: RowFacts) -> npt.NDArray[np.bool_]:
+        fits = facts.fitting(wanted)
+        if wanted.text.strip():
+            held = np.zeros(facts.size, bool)
+            held[self._search.find(wanted.text, facts.size)] = True
+            fits &= held
+        return fits
 
+    def _sort_keys(self, query: TableQuery, facts: RowFacts, nodes: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
+        if query.sort == "sure":
+            return facts.sure[nodes]
+        if query.sort == "label":
+            return facts.rank(facts.label[nodes])
+        if query.sort == "predicted":
+            return facts.rank(facts.predicted[nodes])
+        if query.sort == "time":
+            return facts.told[0][nodes]
+        if query.sort == "trust":
+            place = np.full(facts.size, len(facts.doubts))
+            place[list(facts.doubts)] = np.arange(len(facts.doubts))
+            return place[nodes]
+        if query.sort == "name" and self._session.graph.node_names is not None:
+            return self._ranks("\0name", self._session.graph.node_names)[nodes]
+        if query.sort == "column" and query.column in self.columns:
+            return self._ranks(query.column, self._session.graph.attributes[query.column])[nodes]
+        return nodes
 
-def _by_name(numbers: npt.NDArray[Any], names: list[str]) -> npt.NDArray[np.int64]:
-    """Where each class stands among the names in alphabetical order; none comes last."""
-    rank = {
-        number: index
-        for index, number in enumerate(sorted(range(len(names)), key=lambda number: names[number].casefold()))
-    }
-    return np.array([rank.get(int(number), len(names)) for number in numbers], dtype=np.int64)
+    def _ranks(self, name: str, cells: Any) -> npt.NDArray[Any]:
+        """Where each row stands by a column: by number where all that is filled is one, else by text; empty ones last.
+
+        It is found once: the graph's own columns never change.
+        """
+        if name not in self._keys:
+            texts = np.array([str(cell).strip().casefold() for cell in cells], dtype=object)
+            filled = texts != ""
+            try:
+                values: npt.NDArray[Any] = texts[filled].astype(np.float64)
+            except ValueError:
+                values = texts[filled]
+            _, rank = np.unique(values, return_inverse=True)
+            self._keys[name] = np.full(len(texts), len(texts))
+            self._keys[name][filled] = rank
+        return self._keys[name]
+
+    def _row(self, node: int, facts: RowFacts, columns: list[str], fits: bool) -> dict[str, Any]:
+        session, names, history = self._session, facts.names, facts.history
+        label, predicted = int(facts.label[node]), int(facts.predicted[node])
+        when, who = facts.told
+        doubt = facts.doubts.get(node) if "doubts" in facts.__dict__ else None
+        seen = bool(facts.seen[node])
+        return {
+            "node": node,
+            "name": session.name_of(node),
+            "title": caption(session.graph, self._roles, node),
+            "label": names[label] if label >= 0 else None,
+            "predicted": names[predicted] if predicted >= 0 else None,
+            "sure": round(float(facts.sure[node]), 4) if predicted >= 0 else None,
+            "trust": None if doubt is None else round(doubt.trust, 4),
+            "suggested": [
+                {"by": name, "label": names[int(said[node])]}
+                for name, said in facts.suggested.items()
+                if said[node] >= 0
+            ],
+            "bulk": seen and node in history.bulk,
+            "by": who.get(node),
+            "time": float(when[node]) or None,
+            "fits": fits,
+            "notes": len(history.notes.get(node, ())),
+            "differs": seen and node in facts.disagreements,
+            "cells": {name: str(session.graph.attributes[name][node])[:_CELL] for name in columns},
+        }

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from nodewise.ground.errors import UnknownNameError
+from nodewise.ground.errors import InputError, UnknownNameError
 from nodewise.session.answers import valid_person
 from nodewise.session.settings import NewSettings, settings_of
 from nodewise.studio.settings import ENDING
@@ -18,9 +18,11 @@ from nodewise.studio.work.session_page import SessionPage
 if TYPE_CHECKING:
     from nodewise.session import Session
 
-__all__ = ["OpenSession", "file_identity"]
+__all__ = ["OpenSession", "Said", "file_identity"]
 
 T = TypeVar("T")
+Said = str | list[str]
+"""A label as a request has it: a class, or where a node may have several a list of them."""
 
 
 class OpenSession:
@@ -57,8 +59,11 @@ class OpenSession:
                 f"the file {self._page.session.path.name!r} has been moved, removed or replaced since it was opened:"
                 " put it back, or open another session"
             )
-        if (session := self._page.session).graph is not self._graph:  # rows were added: all that was kept is of others
-            self._page, self._graph = SessionPage(session, self._pictures, self._give_way), session.graph
+        session = self._page.session
+        session.refresh()
+        with session.at_one_moment():
+            if session.graph is not self._graph:  # rows were added: all that was kept is of others
+                self._page, self._graph = SessionPage(session, self._pictures, self._give_way), session.graph
         return self._page
 
     @property
@@ -106,8 +111,20 @@ class OpenSession:
         if predict and predictions.wanted:
             predictions.want()
         now = session.status().as_dict()
-        for node in self.page.sight.kept_from(annotator):
-            now["disagreements"].pop(session.name_of(node), None)
+        sight = self.page.sight
+        history, kept = sight.history(annotator), sight.kept_from(annotator)
+        now["disagreements"] = {
+            session.name_of(node): votes for node, votes in history.disagreements.items() if node not in kept
+        }
+        control = {
+            session.name_of(node): node for node in session.rules().known if sight.is_control(history, node, annotator)
+        }
+        for asked in ("open", "random"):
+            now[asked] = {
+                who: names if who == annotator else [name for name in names if name not in control]
+                for who, names in now[asked].items()
+            }
+        now["outdated"] = [name for name in now["outdated"] if name not in control or control[name] in history.labels]
         numbers = self.page.class_numbers()
         now |= {"classes": list(numbers), "numbers": numbers, "guideline": session.guideline}
         now["descriptions"] = {each.name: each.description for each in session.class_list if each.description}
@@ -121,37 +138,83 @@ class OpenSession:
             "predictions_version": predictions.version,
         }
 
+    def known(self) -> dict[str, Any]:
+        """The rows whose answers the owner knows, with what people said, and how many of a hundred questions are about
+        these.
+        """
+        session, history = self.session, self.session.refresh()
+        name = history.classes.name
+        return {
+            "percent": session.rules().control,
+            "rows": [
+                {
+                    "node": node,
+                    "name": session.name_of(node),
+                    "title": self.page.caption(node),
+                    "label": name(history.known.answers[node].number),
+                    "counts": history.known.answers[node].counts,
+                    "answers": {
+                        who: name(vote.number)
+                        for who, vote in history.ballots.get(node, {}).items()
+                        if who != history.known.answers[node].by
+                    },
+                }
+                for node in sorted(session.rules().known)
+            ],
+        }
+
     def ask(self, annotator: str, count: int) -> list[dict[str, Any]]:
         """The next nodes for an annotator, each with its card."""
         queries = self.session.ask(count, annotator)
         self._tell_pages()
-        return [{**query.as_dict(), "card": self.page.card(query.node, query.annotator)} for query in queries]
+        return [
+            {"given": None, **query.as_dict(), "card": self.page.card(query.node, query.annotator)} for query in queries
+        ]
 
-    def tell(self, annotator: str, labels: Sequence[tuple[int, str]], new_class: bool, overrule: bool) -> list[int]:
+    def tell(self, annotator: str, labels: Sequence[tuple[int, Said]], new_class: bool, overrule: bool) -> list[int]:
         """Write labels down, all or none.
 
         Raises:
             TypoError: one looks like a misspelt class.
+            InputError: one is a list of classes, and a node has one.
         """
-        nodes = [self.node(node) for node, _ in labels]
-        names = [label for _, label in labels]
+        nodes, names = self._answers(labels)
         events = self._changed(
             lambda session: session.tell(nodes, names, annotator, new_class=new_class, overrule=overrule)
         )
         return events if isinstance(events, list) else [events]
 
-    def tell_bulk(self, annotator: str, labels: Sequence[tuple[int, str]], new_class: bool, overrule: bool) -> int:
+    def tell_bulk(self, annotator: str, labels: Sequence[tuple[int, Said]], new_class: bool, overrule: bool) -> int:
         """Write many labels down as one: they train, spend no budget, and are taken back together."""
-        nodes = [self.node(node) for node, _ in labels]
-        names = [label for _, label in labels]
+        nodes, names = self._answers(labels)
         return self._changed(
             lambda session: session.tell_bulk(nodes, names, annotator, new_class=new_class, overrule=overrule)
         )
 
+    def settle(self, annotator: str, node: int, label: Said) -> int:
+        """Decide a disagreement."""
+        ((index,), (said,)) = self._answers([(node, label)])
+        return self._changed(lambda session: session.settle(index, said, annotator))
+
+    def _answers(self, labels: Sequence[tuple[int, Said]]) -> tuple[list[int], list[Said]]:
+        """The nodes, and what is said of each.
+
+        Raises:
+            MissingError: there is no such node.
+            InputError: a list of classes is given, and a node of this session has one class.
+        """
+        nodes, said = [self.node(node) for node, _ in labels], [label for _, label in labels]
+        listed = next((label for label in said if not isinstance(label, str)), None)
+        if listed is not None and not self.session.settings.several:
+            raise InputError(
+                f"a node of this session has one class, and a list was given, {str(listed)[:80]}: give the class's name"
+            )
+        return nodes, said
+
     def disagreements(self, annotator: str | None = None) -> list[dict[str, Any]]:
         """The nodes with differing votes, those that nobody has settled first; each vote with its annotator."""
         session, page = self.session, self.page
-        history = session.refresh()
+        history = page.sight.history(annotator)
         left_out = page.sight.kept_from(annotator) | history.gone
         votes = {node: said for node, said in history.votes.items() if node not in left_out}
         differing = [node for node, said in votes.items() if len(set(said.values())) > 1]
@@ -177,6 +240,7 @@ class OpenSession:
             "facts": made.facts(),
             "budget": rules.budget,
             "redundancy": rules.redundancy,
+            "control": rules.control,
             "guideline": session.guideline,
             "name": self.name,
             "file": session.path.name,
@@ -189,6 +253,11 @@ class OpenSession:
     def change(self, change: Callable[[Session], T]) -> T:
         """Any other change of the session, after which the pages are told."""
         return self._changed(change)
+
+    def after_change(self, annotator: str | None) -> dict[str, Any]:
+        """Tell the pages of a change that was made beside the worker, and how far the job is."""
+        self._tell_pages()
+        return self.status(annotator, predict=False)
 
     def _changed(self, change: Callable[[Session], T]) -> T:
         try:

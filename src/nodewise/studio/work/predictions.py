@@ -8,14 +8,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from nodewise.graph.label_sets import set_texts
 
 if TYPE_CHECKING:
     from nodewise.ground.events import Reporter
     from nodewise.session import Prediction, Session
     from nodewise.session.meaning.history import TrainingLabels
 
-__all__ = ["Predictions"]
+__all__ = ["Decided", "Predictions"]
 
 _PAUSE = 0.5
 _QUICK = 0.5
@@ -23,6 +29,30 @@ _QUICK = 0.5
 _FEW = 50_000
 """Nodes up to which the first ones are taken to be quick."""
 _WANTED = 30.0
+
+
+@dataclass(frozen=True, eq=False)
+class Decided:
+    """What is predicted for every node, as one text each.
+
+    Attributes:
+        names: the classes; where a node may have several the sets that occur, with ``;`` between the classes.
+        index: which of them each node has: int64 [node].
+        sure: how likely it is; of a set, that its least certain class is decided rightly: float64 [node].
+    """
+
+    names: tuple[str, ...]
+    index: npt.NDArray[np.int64]
+    sure: npt.NDArray[np.float64]
+
+    @classmethod
+    def of(cls, prediction: Prediction) -> Decided:
+        """The same of a session's prediction."""
+        sure, given = prediction.confidence.astype(float), prediction.given
+        if given is None:
+            return cls(prediction.classes, prediction.probabilities.argmax(1), sure)
+        sets, index = np.unique(given, axis=0, return_inverse=True)
+        return cls(tuple(set_texts(sets.view(np.int8), prediction.classes)), index.reshape(-1), sure)
 
 
 class Predictions:
@@ -34,13 +64,14 @@ class Predictions:
         clock: tells seconds.
 
     Attributes:
-        kept: the predictions; None where nothing has been told.
+        kept: the predictions; None where nothing has been told. decided: what they give each node.
         version: how often they were made: another number, other predictions.
     """
 
     def __init__(self, session: Session, reporter: Reporter, clock: Callable[[], float] = time.monotonic) -> None:
         self._session, self._reporter, self._clock = session, reporter, clock
         self.kept: Prediction | None = None
+        self.decided: Decided | None = None
         self.version = 0
         self._state: object = ((), ())
         self._seen: tuple[TrainingLabels, object] | None = None
@@ -87,6 +118,7 @@ class Predictions:
     def _make(self, reporter: Reporter | None) -> None:
         began, state = self._clock(), self._now()
         self.kept = self._session.predict(reporter) if state != ((), ()) else None
+        self.decided = None if self.kept is None else Decided.of(self.kept)
         self._state, self.version = state, self.version + 1
         now = self._clock()
         self._took = now - began
@@ -104,15 +136,18 @@ class Predictions:
         )
 
     def _now(self) -> object:
-        """What they depend on. A class that is declared and not used has the probability 0, so it need not make them
-        stale.
+        """What they depend on: labels, what models say, and where labels are doubted all votes. A class that is
+        declared and not used has the probability 0, so it need not make them stale.
         """
         history = self._session.refresh()
         labels = self._session.training(history)
         if self._seen is None or self._seen[0] is not labels:
             told, given = labels
             classes = history.classes
-            numbers = {each.label: classes.number_of_key(each.label) for each in (*told, *given)}
+            numbers = {key: classes.number_of_key(key) for each in (*told, *given) for key in each.classes}
             names = {key: number and classes.name(number) for key, number in numbers.items()}
-            self._seen = labels, (((*told, *given), tuple(names.items())) if names else ((), ()))
-        return self._seen[1]
+            self._seen = labels, (((*told, *given), tuple(names.items())) if told or given else ((), ()))
+        doubted = history.last if self._session.settings.trust and self._seen[1] != ((), ()) else 0
+        if not history.suggested and not doubted:
+            return self._seen[1]
+        return self._seen[1], tuple(event.id for event in history.suggested), doubted

@@ -8,19 +8,26 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from nodewise.graph.io.relational_folder import folder_types, is_relational_folder
+from nodewise.graph.label_sets import SEPARATOR, SEPARATORS, split_set
 from nodewise.graph.tables.table import ID, LABEL, TEXT, TITLE, Table, numbers, read_rows
 from nodewise.ground.errors import GraphError
 
 if TYPE_CHECKING:
     from nodewise.graph import Graph
 
-__all__ = ["preview_graph", "preview_table"]
+__all__ = ["preview_folder", "preview_graph", "preview_table"]
 
 _LOOKED_AT = 1000
 _COLUMNS = 500
 _SHOWN = 120
 _NUMBERS = re.compile(r"(?<![a-z])(id|no|nr|key|code|number|isbn|doi)(?![a-z])", re.IGNORECASE)
 """In the name of a column whose numbers tell rows apart."""
+
+
+_MARKS = SEPARATORS[:3]
+_HOLDING, _PARTS, _PART = 0.1, 50, 40
+"""Of cells that name several classes: the share that does, how many classes there are, the longest name."""
 
 
 def preview_table(path: Path) -> dict[str, Any]:
@@ -67,6 +74,7 @@ def preview_table(path: Path) -> dict[str, Any]:
                 "kind": kinds[name],
                 "examples": _examples(cells[name]),
                 "filled": sum(1 for cell in cells[name] if cell.strip()) / len(first),
+                "separator": _separator(cells[name]),
             }
             for name in cells
         ],
@@ -82,18 +90,23 @@ def preview_table(path: Path) -> dict[str, Any]:
 
 def preview_graph(graph: Graph) -> dict[str, Any]:
     """The same of a graph that is one already: its attributes as columns."""
-    labelled = 0.0 if graph.y is None else float((graph.y >= 0).mean())
+    labelled = float(graph.labelled.mean())
     columns = [
         {
             "name": name,
             "kind": _kind(name, cells := list(map(str, column[:_LOOKED_AT]))),
             "examples": _examples(cells),
             "filled": 1.0,
+            "separator": None,
         }
         for name, column in graph.attributes.items()
     ]
     if labelled:
-        columns.append({"name": "label", "kind": "label", "examples": list(graph.class_names[:3]), "filled": labelled})
+        parted = SEPARATOR if graph.several else None
+        examples = list(graph.class_names[:3])
+        columns.append(
+            {"name": "label", "kind": "label", "examples": examples, "filled": labelled, "separator": parted}
+        )
     guess = {"text": None, "label": "label" if labelled else None, "id": None}
     return {
         "columns": columns,
@@ -102,7 +115,22 @@ def preview_graph(graph: Graph) -> dict[str, Any]:
         "encoding": "graph",
         "header": True,
         "form": "graph",
+        "types": [] if graph.relations is None else [kind.name for kind in graph.relations.types],
+        "labelled": None if graph.relations is None else graph.relations.labelled,
     }
+
+
+def preview_folder(path: Path, labelled: str | None = None) -> dict[str, Any]:
+    """The same of a folder of CSV files; of several node types the one to be labelled.
+
+    Where neither `labelled` nor the files say which that is, it is the type whose table comes first.
+    """
+    from nodewise.graph import read_graph
+
+    if labelled is None and is_relational_folder(path):
+        types, told = folder_types(path)
+        labelled = told or types[0]
+    return preview_graph(read_graph(path, labelled=labelled))
 
 
 def _kind(name: str, cells: Sequence[str]) -> str:
@@ -113,6 +141,8 @@ def _kind(name: str, cells: Sequence[str]) -> str:
     if not filled:
         return "other"
     usual = name.strip().lower() in LABEL
+    if usual and _separator(cells) is not None:
+        return "label"
     few = len(different) <= (50 if usual else max(2, min(30, len(cells) // 5)))
     short = max(map(len, different)) <= 60
     if usual and few and short:
@@ -125,6 +155,25 @@ def _kind(name: str, cells: Sequence[str]) -> str:
     if words >= 3 or sum(map(len, filled)) / len(filled) > 40:
         return "other" if all(cell.lower().startswith(("http://", "https://", "data:")) for cell in filled) else "text"
     return "other"
+
+
+def _separator(cells: Sequence[str]) -> str | None:
+    """What seems to part several classes in the cells of a column: a mark that a tenth of them hold, between short
+    parts of which few are different, each seen more than twice on average. None where there is none.
+    """
+    filled = [cell.strip() for cell in cells if cell.strip()]
+    for mark in _MARKS:
+        holding = [cell for cell in filled if mark in cell]
+        if len(holding) < max(2, _HOLDING * len(filled)):
+            continue
+        parts = [part for cell in filled for part in split_set(cell, mark)]
+        different = set(parts)
+        if mark == "," and all(part.isdecimal() for part in different):
+            continue  # decimal commas
+        short = max(map(len, different), default=0) <= _PART
+        if different and short and len(different) <= _PARTS and len(parts) > 2 * len(different):
+            return mark
+    return None
 
 
 def _unique(header: Sequence[str], first: Sequence[Sequence[str]]) -> dict[int, set[str]]:

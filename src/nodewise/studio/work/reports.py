@@ -11,6 +11,7 @@ import numpy as np
 from nodewise.studio.work.errors import ConflictError
 
 if TYPE_CHECKING:
+    from nodewise.graph import Graph
     from nodewise.ground.events import Event, Reporter
     from nodewise.session import Session
 
@@ -34,26 +35,37 @@ class Reports:
         self._state: object = None
         self._next = 0.0
 
-    def _against_key(self, reporter: Reporter) -> dict[str, int] | None:
+    def _against_key(self, reporter: Reporter) -> dict[str, Any] | None:
         """How many predictions are right by the labels that came with the graph, where they are an answer key and not
-        given; None without one.
+        given; None without one. Where a node may have several classes, Micro-F1 over all of them as well.
 
         Only nodes that nobody has labelled count.
         """
         from nodewise.session.files.export import make_prediction
 
         session, graph = self._session, self._session.graph
-        if session.settings.use_labels or graph.y is None:
+        if session.settings.use_labels or not graph.labelled.any():
             return None
         # on the report's own classifier: the one that predicts may be wanted meanwhile
         history, told = session.refresh(), session.labels
         training, given = session.training(history)
         learner = session.separate_learner(history, "report")
         learner.follow(training, given, reporter)
-        names = make_prediction(learner, history.classes, reporter).names
-        open_nodes = [node for node in np.flatnonzero(graph.y >= 0).tolist() if node not in told]
-        right = sum(names[node] == graph.class_names[int(graph.y[node])] for node in open_nodes)
-        return {"right": right, "of": len(open_nodes)}
+        guesses = make_prediction(learner, history.classes, reporter).sets
+        open_nodes = [node for node in np.flatnonzero(graph.labelled).tolist() if node not in told]
+        known = [history.classes.find(name) for name in graph.class_names]
+        called = [
+            name if number is None else history.classes.name(number)
+            for name, number in zip(graph.class_names, known, strict=True)
+        ]
+        pairs = [(set(guesses[node]), {called[each] for each in _key(graph, node)}) for node in open_nodes]
+        named = sum(len(guess) + len(truth) for guess, truth in pairs)
+        hits = sum(len(guess & truth) for guess, truth in pairs)
+        return {
+            "right": sum(guess == truth for guess, truth in pairs),
+            "of": len(pairs),
+            "micro_f1": 2 * hits / named if named and session.settings.several else None,
+        }
 
     def latest(self, check: Callable[[], None] = lambda: None) -> dict[str, Any]:
         """The report, and at which event it was made.
@@ -84,3 +96,11 @@ class Reports:
             now = self._clock()
             self._next = now + _SHARE * (now - began)
         return self._kept
+
+
+def _key(graph: Graph, node: int) -> list[int]:
+    """The classes that a node came with."""
+    if graph.y_sets is not None:
+        return np.flatnonzero(graph.y_sets[node]).tolist()
+    assert graph.y is not None
+    return [int(graph.y[node])]

@@ -6,28 +6,49 @@ Everything here runs in the worker's thread.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
 from nodewise.ground.events import Event as Told
-from nodewise.session.meaning.history import undone
-from nodewise.studio.layout.neighbourhood import Neighbours
+from nodewise.session.answers import nodes_of, undone
+from nodewise.studio.layout.neighbourhood import Neighbourhood, Neighbours
+from nodewise.studio.layout.related import Related, RelatedNeighbourhood
 from nodewise.studio.work.cards import caption, heading, roles, texts
 from nodewise.studio.work.node_table import NodeTable
-from nodewise.studio.work.predictions import Predictions
+from nodewise.studio.work.predictions import Decided, Predictions
 from nodewise.studio.work.reports import Reports
 from nodewise.studio.work.search import NodeSearch
 from nodewise.studio.work.visibility import Visibility
 
 if TYPE_CHECKING:
     from nodewise.session import Session
-    from nodewise.session.answers import Event
+    from nodewise.session.answers import Answer, Event
     from nodewise.session.meaning.history import History
     from nodewise.studio.layout.overview import GraphMap
     from nodewise.studio.work.pictures import Pictures
 
 __all__ = ["SessionPage"]
+
+
+_Method = TypeVar("_Method", bound=Callable[..., Any])
+
+
+def _at_one_moment(method: _Method) -> _Method:
+    """A method of the page during which the session stands still: rows that come meanwhile are for the next page."""
+
+    @wraps(method)
+    def still(page: SessionPage, *arguments: Any, **options: Any) -> Any:
+        with page.session.at_one_moment():
+            return method(page, *arguments, **options)
+
+    return cast(_Method, still)
+
+
+def _answer(logged: int | list[int]) -> Answer:
+    """What an event says of a node, by number: a class, or where it may have several a list of them."""
+    return tuple(logged) if isinstance(logged, list) else logged
 
 
 class SessionPage:
@@ -56,6 +77,7 @@ class SessionPage:
         self._search = NodeSearch(session.graph, self._roles)
         self.table = NodeTable(session, self.predictions, self.sight, self._search, self._roles)
         self._neighbours: Neighbours | None = None
+        self._related: Related | None = None
 
     def predict(self, check: Callable[[], None] = lambda: None) -> None:
         """Have the session predict now, with more urgent work in between; it keeps the result until the labels change.
@@ -72,19 +94,22 @@ class SessionPage:
         if self.session.history or self.sight.given.any():
             self.session.predict(step)
 
+    @_at_one_moment
     def card(self, node: int, annotator: str | None = None) -> dict[str, Any]:
         """All that is known of a node, as far as the annotator may know it."""
         session = self.session
-        history = session.refresh()
+        history = self.sight.history(annotator)
         self.predictions.want()
         hidden = self.sight.is_hidden(history, node, annotator)
         votes = {} if hidden else dict(history.votes.get(node, {}))
         label = None if hidden else self.sight.label(history, node)
-        unseen = hidden or self.sight.is_undecided(history, node) or self.sight.is_blind(history, annotator)
+        unseen = self.sight.is_undecided(history, node) or self.sight.is_blind(history, annotator)
         kept = None if unseen else self.predictions.kept
-        predicted = None
+        predicted, given = None, None
         if kept is not None:
             row = kept.probabilities[node]
+            if kept.given is not None:
+                given = [kept.classes[column] for column in np.flatnonzero(kept.given[node])]
             predicted = [
                 [kept.classes[column], round(float(row[column]), 6)]
                 for column in (-row).argsort(kind="stable").tolist()
@@ -93,11 +118,12 @@ class SessionPage:
             "node": node,
             "name": session.name_of(node),
             "degree": int(session.graph.degree[node]),
-            **texts(session.graph, node),
+            **texts(session.graph, node, self.sight.hidden_columns(history)),
             "picture": f"/api/v1/nodes/{node}/picture" if self._pictures.shows(session.graph, node) else None,
             "label": label,
             "from": None if label is None else self._source(history, node),
             "votes": votes,
+            "settled_by": history.settled[node][1] if node in history.settled and not hidden else None,
             "notes": [
                 {"annotator": note.annotator, "text": note.text, "time": note.at}
                 for note in history.notes.get(node, ())
@@ -105,6 +131,7 @@ class SessionPage:
             "heading": heading(session.graph, self._roles, node, session.name_of(node)),
             "skipped_by": sorted(who for who, nodes in history.skipped.items() if node in nodes),
             "predicted": predicted,
+            "given": given,
             "suggested": [] if unseen else self._suggested(history, node),
             "hidden": unseen,
             "updating": not self.predictions.fresh,
@@ -133,9 +160,10 @@ class SessionPage:
             return "bulk"
         return "told" if node in history.labels else "given"
 
+    @_at_one_moment
     def search(self, text: str, limit: int, annotator: str | None = None) -> list[dict[str, Any]]:
         """Nodes whose names are, begin with or hold a text; then those whose own text holds it."""
-        history = self.session.refresh()
+        history = self.sight.history(annotator)
         return [
             {
                 "node": node,
@@ -147,67 +175,102 @@ class SessionPage:
             for node in self._search.find(text, limit)
         ]
 
+    @_at_one_moment
     def neighbourhood(self, node: int, hops: int, limit: int, annotator: str | None = None) -> dict[str, Any]:
-        """A node and what lies around it, to be drawn."""
+        """A node and what lies around it, to be drawn; where there are relations, nodes of all types."""
         self.predictions.want()
-        session, history = self.session, self.session.refresh()
-        kept = None if self.sight.is_blind(history, annotator) else self.predictions.kept
-        if self._neighbours is None:
-            self._neighbours = Neighbours(session.graph)
+        session, history = self.session, self.sight.history(annotator)
+        decided = None if self.sight.is_blind(history, annotator) else self.predictions.decided
         labelled = self.sight.given.copy()
         labelled[list(history.labels)] = True
-        seen = self._neighbours.around(node, hops, limit, labelled)
-        shown = seen.nodes.tolist()
-        nodes = []
-        for each, x, y, hop in zip(shown, seen.x.tolist(), seen.y.tolist(), seen.hop.tolist(), strict=True):
-            hidden = self.sight.is_hidden(history, each, annotator)
-            predicted, sure = None, None
-            if kept is not None and not hidden and not self.sight.is_undecided(history, each):
-                best = int(kept.probabilities[each].argmax())
-                predicted, sure = kept.classes[best], round(float(kept.probabilities[each, best]), 4)
-            nodes.append(
-                {
-                    "node": each,
-                    "name": session.name_of(each),
-                    "title": caption(session.graph, self._roles, each),
-                    "x": round(x, 4),
-                    "y": round(y, 4),
-                    "hop": hop,
-                    "degree": int(session.graph.degree[each]),
-                    "label": None if hidden else self.sight.label(history, each),
-                    "picture": "picture" in self._roles and self._pictures.shows(session.graph, each),
-                    "predicted": predicted,
-                    "sure": sure,
-                }
-            )
+        labelled[list(self.sight.kept_from(annotator))] = False
+        seen: Neighbourhood | RelatedNeighbourhood
+        if session.graph.relations is not None:
+            if self._related is None:
+                self._related = Related(session.graph.relations)
+            seen = self._related.around(node, hops, limit, labelled)
+        else:
+            if self._neighbours is None:
+                self._neighbours = Neighbours(session.graph)
+            seen = self._neighbours.around(node, hops, limit, labelled)
+        places = [
+            {"x": round(x, 4), "y": round(y, 4), "hop": hop}
+            for x, y, hop in zip(seen.x.tolist(), seen.y.tolist(), seen.hop.tolist(), strict=True)
+        ]
         counts = {
             "hidden": seen.hidden,
             "total": seen.total,
             "exact": seen.exact,
             "updating": not self.predictions.fresh,
         }
-        return {"centre": node, "nodes": nodes, "edges": seen.edges.tolist(), **counts}
+        if isinstance(seen, Neighbourhood):
+            drawn = [
+                self._drawn(each, history, decided, annotator) | place
+                for each, place in zip(seen.nodes.tolist(), places, strict=True)
+            ]
+            return {"centre": node, "nodes": drawn, "edges": seen.edges.tolist(), "related": None, **counts}
+        record = session.graph.relations
+        assert record is not None
+        nodes: list[dict[str, Any]] = []
+        others: list[dict[str, Any]] = []
+        for each, of, degree, place in zip(
+            seen.nodes.tolist(), seen.types.tolist(), seen.degree.tolist(), places, strict=True
+        ):
+            kind = record.types[of]
+            if kind.name == record.labelled:
+                nodes.append(self._drawn(each, history, decided, annotator) | place | {"degree": degree})
+            else:
+                others.append({"type": kind.name, "node": each, "name": kind.called(each), "degree": degree} | place)
+        own = np.array([record.types[of].name == record.labelled for of in seen.types.tolist()])
+        index = np.where(own, np.cumsum(own) - 1, len(nodes) + np.cumsum(~own) - 1)
+        related = {
+            "labelled": record.labelled,
+            "others": others,
+            "relations": [{"name": one.name, "source": one.source, "target": one.target} for one in record.relations],
+            "edge_relations": seen.edges[:, 2].tolist(),
+        }
+        edges = index[seen.edges[:, :2]].tolist()
+        return {"centre": node, "nodes": nodes, "edges": edges, "related": related, **counts}
 
+    def _drawn(self, node: int, history: History, decided: Decided | None, annotator: str | None) -> dict[str, Any]:
+        """What a drawing says of a node, as far as the annotator may know it."""
+        session = self.session
+        hidden = self.sight.is_hidden(history, node, annotator)
+        predicted, sure = None, None
+        if decided is not None and not self.sight.is_undecided(history, node):
+            predicted, sure = decided.names[decided.index[node]], round(float(decided.sure[node]), 4)
+        return {
+            "node": node,
+            "name": session.name_of(node),
+            "title": caption(session.graph, self._roles, node),
+            "degree": int(session.graph.degree[node]),
+            "label": None if hidden else self.sight.label(history, node),
+            "picture": "picture" in self._roles and self._pictures.shows(session.graph, node),
+            "predicted": predicted,
+            "sure": sure,
+        }
+
+    @_at_one_moment
     def colours(self, graph_map: GraphMap, annotator: str | None = None) -> dict[str, Any]:
         """Labels and predictions of the nodes on the map, in its order."""
         session = self.session
         self.predictions.want()
-        history = session.refresh()
-        kept = None if self.sight.is_blind(history, annotator) else self.predictions.kept
-        classes = list(session.classes)
-        index = {name: number for number, name in enumerate(classes)}
+        history = self.sight.history(annotator)
+        decided = None if self.sight.is_blind(history, annotator) else self.predictions.decided
+        # where a node may have several classes, every set that occurs gets an index
+        index = {} if session.settings.several else {name: number for number, name in enumerate(session.classes)}
         nodes = graph_map.nodes.tolist()
         secret = self.sight.kept_from(annotator)
-        labelled = [-1 if node in secret else index.get(self.sight.label(history, node) or "", -1) for node in nodes]
+        labels = [None if node in secret else self.sight.label(history, node) for node in nodes]
+        labelled = [-1 if label is None else index.setdefault(label, len(index)) for label in labels]
         predicted, sure = [-1] * len(nodes), [0.0] * len(nodes)
-        if kept is not None:
-            rows = kept.probabilities[graph_map.nodes]
-            column = np.array([index.get(name, -1) for name in kept.classes])
+        if decided is not None:
+            column = np.array([index.setdefault(name, len(index)) for name in decided.names], np.int64)
             shown = np.array([not self.sight.is_undecided(history, node) for node in nodes])
-            predicted = np.where(shown, column[rows.argmax(1)], -1).tolist()
-            sure = np.where(shown, rows.max(1).astype(float).round(3), 0.0).tolist()
+            predicted = np.where(shown, column[decided.index[graph_map.nodes]], -1).tolist()
+            sure = np.where(shown, decided.sure[graph_map.nodes].round(3), 0.0).tolist()
         return {
-            "classes": classes,
+            "classes": list(index),
             "labelled": labelled,
             "predicted": predicted,
             "sure": sure,
@@ -215,19 +278,35 @@ class SessionPage:
             "updating": not self.predictions.fresh,
         }
 
-    def events(self, limit: int, before: int | None, asks: bool, annotator: str | None = None) -> list[dict[str, Any]]:
-        """What has happened, the newest first."""
+    @_at_one_moment
+    def events(
+        self, limit: int, before: int | None, asks: bool, annotator: str | None = None, owner: bool = True
+    ) -> list[dict[str, Any]]:
+        """What has happened, the newest first; which answers are known is told to the owner alone."""
         log = self.session.events
         gone = undone(log)
         listed: list[dict[str, Any]] = []
         for event in reversed(log if before is None else log[: max(0, before - 1)]):
-            if event.kind != "ask" or asks:
+            if (event.kind != "ask" or asks) and self._may_be_told(event, log, annotator, owner):
                 told = self.describe(event, log, annotator)
                 listed.append({**told, "time": event.at, "undone": event.id in gone})
             if len(listed) == limit:
                 break
         return listed
 
+    def _may_be_told(self, event: Event, log: Sequence[Event], annotator: str | None, owner: bool) -> bool:
+        """Whether the event gives no question with a known answer away."""
+        source = event
+        while source.kind == "undo":
+            source = log[int(source.body["event"]) - 1]
+        if source.kind == "known":
+            return owner
+        if source.annotator == annotator or source.kind not in ("ask", "tell", "bulk", "skip", "settle"):
+            return True
+        history = self.session.refresh()
+        return not any(self.sight.is_control(history, node, annotator) for node in nodes_of(source.body))
+
+    @_at_one_moment
     def describe(
         self, event: Event, log: Sequence[Event] | None = None, annotator: str | None = None
     ) -> dict[str, Any]:
@@ -240,12 +319,13 @@ class SessionPage:
         about, classes = source.body, self.session.class_list
         node = about.get("node")
         label = about.get("label", about.get("name"))
-        if isinstance(about.get("class"), int) and source.kind in ("tell", "settle", "describe"):
-            label = classes.name(about["class"])
+        if about.get("class") is not None and source.kind in ("tell", "settle", "describe"):
+            label = classes.name(_answer(about["class"]))
         if source.kind == "merge":  # by its own name, not by that of the class it counts as
             label = classes.names.get(about["class"], classes.name(about["class"]))
-        if source.kind in ("bulk", "join"):
-            label = ", ".join(dict.fromkeys(classes.name(number) for number in about["classes"]))
+        if source.kind in ("bulk", "join", "known"):
+            names = dict.fromkeys(classes.name(_answer(number)) for number in about["classes"])
+            label = ", ".join(names) if len(names) == 1 or not self.session.settings.several else None
         if source.kind == "join" or (source.kind in ("tell", "bulk") and source.annotator != annotator):
             nodes = [about["node"]] if source.kind == "tell" else about["nodes"]
             if self.sight.wants_any(self.session.refresh(), nodes, annotator):

@@ -16,6 +16,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
+from nodewise.graph.io.label_studio import read_tasks
 from nodewise.graph.tables.excel import CELLS, excel_rows
 from nodewise.graph.tables.table import COLUMNS, numbers, read_rows
 from nodewise.ground.errors import GraphError, MissingExtraError
@@ -90,12 +91,20 @@ def normalise_table(
 
 
 def guess_encoding(path: Path) -> str:
-    """UTF-8 or UTF-16 where the bytes are that, else what Windows uses in western Europe, which any bytes can be."""
+    """UTF-8 or UTF-16 where the bytes are that, else what Windows uses in western Europe, which any bytes can be.
+
+    UTF-16 without a mark at its beginning has a zero in most of its pairs of bytes, as no other encoding of a text has.
+    """
     with path.open("rb") as handle:
         beginning = handle.read(4)
         for mark, encoding in _MARKS:
             if beginning.startswith(mark):
                 return encoding
+        handle.seek(0)
+        some = handle.read(2**12)
+        for name, zeros in (("utf-16-le", some[1::2].count(0)), ("utf-16-be", some[::2].count(0))):
+            if zeros > len(some) // 4:
+                return name
         handle.seek(0)
         decoder = codecs.getincrementaldecoder("utf-8")()
         try:
@@ -199,6 +208,9 @@ def _json_rows(source: Path) -> Iterator[Row]:
         ) from error
     if not isinstance(records, list) or not all(isinstance(record, dict) for record in records) or not records:
         raise GraphError(f"{source} holds no JSON objects: give one on each line, or an array of them")
+    if all(isinstance(record.get("data"), dict) for record in records) and any("annotations" in one for one in records):
+        yield from _task_rows(source)
+        return
     columns = list(dict.fromkeys(key for record in records for key in record))
     if len(columns) > COLUMNS or len(columns) * len(records) > CELLS:
         raise GraphError(
@@ -208,6 +220,13 @@ def _json_rows(source: Path) -> Iterator[Row]:
     yield 0, _distinct(columns)
     for number, record in enumerate(records, start=2):
         yield lines[number - 2] + 1 if lines else number, [_as_text(record.get(key)) for key in columns]
+
+
+def _task_rows(source: Path) -> Iterator[Row]:
+    """Label Studio's tasks: the fields that are shown, then the label and who chose it."""
+    table = read_tasks(source)
+    yield 0, _distinct(list(table.columns))
+    yield from enumerate(zip(*table.columns.values(), strict=True), start=2)
 
 
 def _parquet_rows(source: Path) -> Iterator[Row]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import csv
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,12 +15,16 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
+from nodewise.graph.label_sets import SEPARATOR
+from nodewise.graph.preparation import Preparation, together
 from nodewise.graph.tables.table import PICTURE, read_table
 from nodewise.ground.errors import GraphError, InputError
 from nodewise.ground.events import Event, Note, Progress, Reporter, Warned
 from nodewise.studio.settings import ENDING
+from nodewise.studio.work.cards import with_shown_text
 from nodewise.studio.work.errors import ConflictError
-from nodewise.studio.work.preview import preview_graph, preview_table
+from nodewise.studio.work.folders import is_zip, put_files, put_zip
+from nodewise.studio.work.preview import preview_folder, preview_graph, preview_table
 from nodewise.studio.work.table_files import GRAPHS, normalise_table
 
 if TYPE_CHECKING:
@@ -28,7 +32,7 @@ if TYPE_CHECKING:
     from nodewise.graph.knn.neighbours import Metric
     from nodewise.session import Session
 
-__all__ = ["NewSession", "Upload", "check_job_name", "create_session", "preview", "told_to_pages"]
+__all__ = ["NewSession", "Upload", "check_job_name", "create_session", "kept_uploads", "preview", "told_to_pages"]
 
 _LONGEST = 100
 _CELLS = 10_000_000
@@ -62,6 +66,9 @@ class NewSession:
         encoding: how the table is encoded; None: guessed.
         header: whether its first line names the columns; None: guessed.
         pictures: the folder that pictures may come from.
+        labelled: of a folder of several node types the one to be labelled; None: what the files say.
+        separator: what parts the classes where a cell of `label` may name several; None: ``;`` where `options` say
+            that a node may have several, else a cell is one class.
         options: further arguments of `Session.create`.
     """
 
@@ -74,7 +81,14 @@ class NewSession:
     encoding: str | None = None
     header: bool | None = None
     pictures: Path | None = None
+    labelled: str | None = None
+    separator: str | None = None
     options: dict[str, Any] | None = None
+
+    @property
+    def several(self) -> bool:
+        """Whether a node may have several classes."""
+        return bool((self.options or {}).get("several")) or self.separator is not None
 
     def __post_init__(self) -> None:
         check_job_name(self.name)
@@ -95,30 +109,57 @@ def check_job_name(name: str) -> None:
         )
 
 
-def preview(nodes: Upload, scratch: Path, encoding: str | None = None, header: bool | None = None) -> dict[str, Any]:
-    """The columns of an uploaded table or the attributes of an uploaded graph, see `preview_table`."""
+def preview(
+    nodes: Upload,
+    scratch: Path,
+    encoding: str | None = None,
+    header: bool | None = None,
+    more: Sequence[Upload] = (),
+    labelled: str | None = None,
+) -> dict[str, Any]:
+    """The columns of an uploaded table or the attributes of an uploaded graph, see `preview_table`.
+
+    `more` are further files of a folder, of which `labelled` is the type to be labelled.
+    """
     from nodewise.graph import read_graph
 
-    with _kept(scratch, {_stored(nodes): nodes}) as folder:
+    if more or is_zip(nodes.name):
+        with _unpacked(scratch, nodes, more) as folder:
+            return preview_folder(folder, labelled)
+    with kept_uploads(scratch, {_stored(nodes): nodes}) as folder:
         stored = folder / _stored(nodes)
         if stored.suffix in GRAPHS:
             return preview_graph(read_graph(stored))
         table = normalise_table(stored, nodes.name, folder / "table.csv", encoding, header)
-        return {**preview_table(table.path), "encoding": table.encoding, "header": table.header, "form": "table"}
+        return {
+            **preview_table(table.path),
+            "encoding": table.encoding,
+            "header": table.header,
+            "form": "table",
+            "types": [],
+            "labelled": None,
+        }
 
 
 def create_session(
-    new: NewSession, nodes: Upload, edges: Upload | None, folder: Path, scratch: Path, reporter: Reporter
+    new: NewSession,
+    nodes: Upload,
+    edges: Upload | None,
+    folder: Path,
+    scratch: Path,
+    reporter: Reporter,
+    more: Sequence[Upload] = (),
 ) -> Session:
     """A session in ``folder``, made from uploaded tables.
 
     Args:
         new: what to make of them.
-        nodes: a table with a row for each node.
+        nodes: a table with a row for each node; a zip of a folder; or the first file of one.
         edges: a table with a row for each edge; None: each row is joined to those most like it.
         folder: where the session's file will lie.
         scratch: where the uploads may lie meanwhile.
         reporter: told the progress.
+        more: the other files of a folder.
 
     Raises:
         ConflictError: there is a session of that name.
@@ -131,15 +172,8 @@ def create_session(
     path = folder / f"{new.name}{ENDING}"
     if path.exists() or path.is_symlink():
         raise ConflictError(f"there is a session {new.name!r} already: give the new one another name, or open that one")
-    files = {_stored(nodes): nodes} | ({} if edges is None else {"edges.csv": edges})
-    with _kept(scratch, files) as kept:
-        reporter(Progress("build", 0, None))
-        stored = kept / _stored(nodes)
-        if stored.suffix in GRAPHS:
-            graph = _take_graph(stored, new)
-        else:
-            table = normalise_table(stored, nodes.name, kept / "table.csv", new.encoding, new.header)
-            graph = _build(new, table.path, None if edges is None else kept / "edges.csv", reporter)
+    reporter(Progress("build", 0, None))
+    graph = _graph_of(new, nodes, edges, more, scratch, reporter)
     for note in graph.notes:
         reporter(Note(note))
     reporter(Note(f"a graph of {graph.num_nodes} nodes and {graph.num_edges} edges"))
@@ -169,22 +203,45 @@ def told_to_pages(publish: Callable[[dict[str, Any]], None], give_way: Callable[
     return report
 
 
+def _graph_of(
+    new: NewSession, nodes: Upload, edges: Upload | None, more: Sequence[Upload], scratch: Path, reporter: Reporter
+) -> Graph:
+    if more or is_zip(nodes.name):
+        with _unpacked(scratch, nodes, more) as kept:
+            return _take_graph(kept, new)
+    files = {_stored(nodes): nodes} | ({} if edges is None else {"edges.csv": edges})
+    with kept_uploads(scratch, files) as kept:
+        stored = kept / _stored(nodes)
+        if stored.suffix in GRAPHS:
+            return _take_graph(stored, new)
+        table = normalise_table(stored, nodes.name, kept / "table.csv", new.encoding, new.header)
+        return _build(new, table.path, None if edges is None else kept / "edges.csv", reporter)
+
+
 def _build(new: NewSession, nodes: Path, edges: Path | None, reporter: Reporter) -> Graph:
     from nodewise.graph import Graph
     from nodewise.graph.knn.knn import knn_from_table
 
     nodes, text = _join_texts(nodes, new.text)
     columns: dict[str, Any] = {"label": new.label or "", "text": text, "id": new.id}
+    if new.label and new.several:
+        columns["separator"] = new.separator or SEPARATOR
+    joined = new.text if len(new.text) > 1 else ()
     if edges is None and text is None and (picture := _picture_column(nodes)) is not None and new.pictures is not None:
         graph = _picture_graph(new, nodes, picture, reporter)
     elif edges is None:
         graph = knn_from_table(nodes, new.knn, new.metric, reporter=reporter, name=new.name, **columns)
     else:
         graph = Graph.from_csv(nodes, edges, name=new.name, **columns)
-    attributes = dict(graph.attributes)
-    if text is not None and text in attributes and "text" not in attributes:
-        attributes["text"] = attributes.pop(text)  # shown as the text, whatever the column is called
-    return replace(graph, attributes=attributes)
+    return replace(with_shown_text(graph, text), preparation=_told_joined(graph.preparation, text, joined))
+
+
+def _told_joined(known: Preparation | None, text: str | None, joined: tuple[str, ...]) -> Preparation | None:
+    """How rows became features, with the columns that the texts were put together from: new rows have those."""
+    if known is None or not joined:
+        return known
+    told = [{**part, "joined": list(joined)} if part.get("column") == text else part for part in known.parts]
+    return replace(known, parts=tuple(told))
 
 
 def _stored(upload: Upload) -> str:
@@ -197,8 +254,8 @@ def _take_graph(path: Path, new: NewSession) -> Graph:
     """A graph that was uploaded as it is; without a column of labels those in it stay out of sight."""
     from nodewise.graph import read_graph
 
-    graph = replace(read_graph(path), name=new.name)
-    return graph if new.label else replace(graph, y=None, class_names=())
+    graph = replace(read_graph(path, labelled=new.labelled, several=new.several), name=new.name)
+    return graph if new.label else replace(graph, y=None, y_sets=None, class_names=())
 
 
 def _join_texts(path: Path, columns: tuple[str, ...]) -> tuple[Path, str | None]:
@@ -209,9 +266,7 @@ def _join_texts(path: Path, columns: tuple[str, ...]) -> tuple[Path, str | None]
     if len(columns) < 2:
         return path, columns[0] if columns else None
     table = read_table(path)
-    joined = [
-        "\n\n".join(cell for cell in cells if cell.strip()) for cells in zip(*map(table.column, columns), strict=True)
-    ]
+    joined = together([table.column(name) for name in columns])
     kept = {name: cells for name, cells in table.columns.items() if name not in columns}
     name = "text" if "text" not in kept else "joined text"
     target = path.with_name("joined.csv")
@@ -245,13 +300,16 @@ def _picture_graph(new: NewSession, path: Path, column: str, reporter: Reporter)
             )
     label = None if not new.label else table.column(new.label)
     others = {name: cells for name, cells in table.columns.items() if name not in (column, new.label)}
-    graph = knn_from_images(paths, new.knn, new.metric, reporter=reporter, y=label, attributes=others, name=new.name)
+    parts: dict[str, Any] = {"y": label, "attributes": others, "name": new.name}
+    if new.label and new.several:
+        parts["separator"] = new.separator or SEPARATOR
+    graph = knn_from_images(paths, new.knn, new.metric, reporter=reporter, **parts)
     names = [file.relative_to(folder).as_posix() for file in paths]
     return replace(graph, attributes={**graph.attributes, "picture": np.array(names, dtype=object)})
 
 
-def _copy(upload: Upload, file: BinaryIO) -> None:
-    """Copies an upload, unless reading it would take much more memory than the file has bytes.
+def _copy(called: str, source: BinaryIO, file: BinaryIO) -> None:
+    """Copies an upload of that name, unless reading it would take much more memory than the file has bytes.
 
     One of commas alone is all cells.
 
@@ -260,7 +318,7 @@ def _copy(upload: Upload, file: BinaryIO) -> None:
     """
     cells, size, first = dict.fromkeys(b",;\t|", 0), 0, False
     lines = 0
-    while piece := upload.content.read(2**20):
+    while piece := source.read(2**20):
         lines += piece.count(b"\n")
         first = first or b"\n" in piece or b"\r" in piece
         size += len(piece)
@@ -269,26 +327,26 @@ def _copy(upload: Upload, file: BinaryIO) -> None:
         most = lines + max(cells.values())
         if most > _CELLS:
             raise GraphError(
-                f"{upload.name[:_LONGEST] or 'the table'} has more than {_CELLS:,} cells, which is more than the studio"
+                f"{called[:_LONGEST] or 'the table'} has more than {_CELLS:,} cells, which is more than the studio"
                 " takes: leave out columns or rows, or make the session on the command line, nodewise session new"
             )
         if not first and size >= _HEAD and max(cells.values()) > _HEAD // 16:
             raise GraphError(
-                f"{upload.name[:_LONGEST] or 'the table'} names no columns: its first line is longer than {_HEAD:,}"
+                f"{called[:_LONGEST] or 'the table'} names no columns: its first line is longer than {_HEAD:,}"
                 " bytes; put a line of names at the top"
             )
         file.write(piece)
 
 
 @contextmanager
-def _kept(scratch: Path, files: dict[str, Upload]) -> Iterator[Path]:
+def kept_uploads(scratch: Path, files: dict[str, Upload]) -> Iterator[Path]:
     """The uploads as files in a folder of their own, under names of ours; in messages they are called by theirs."""
     with tempfile.TemporaryDirectory(dir=scratch) as name:
         folder = Path(name)
         for ours, upload in files.items():
             with (folder / ours).open("wb") as file:
                 upload.content.seek(0)
-                _copy(upload, file)
+                _copy(upload.name, upload.content, file)
         try:
             yield folder
         except InputError as error:
@@ -298,3 +356,18 @@ def _kept(scratch: Path, files: dict[str, Upload]) -> Iterator[Path]:
             for made in ("table.csv", "joined.csv"):  # the table in another form
                 said = said.replace(str(folder / made), next(iter(files.values())).name[:_LONGEST] or "the table")
             raise GraphError(said) from error
+
+
+@contextmanager
+def _unpacked(scratch: Path, first: Upload, more: Sequence[Upload]) -> Iterator[Path]:
+    """The files of an uploaded folder, or of a zip of one, in a folder of ours; in messages they are called by name."""
+    with tempfile.TemporaryDirectory(dir=scratch) as name:
+        folder = Path(name)
+        if is_zip(first.name) and not more:
+            put_zip(first.name, first.content, folder, _copy)
+        else:
+            put_files([(each.name, each.content) for each in (first, *more)], folder, _copy)
+        try:
+            yield folder
+        except InputError as error:
+            raise GraphError(str(error).replace(f"{folder}/", "").replace(str(folder), "the folder")) from error

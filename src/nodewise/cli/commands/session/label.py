@@ -23,11 +23,28 @@ NodeArgument = Annotated[
         metavar="NODE", help="The node's name where the graph has names, else its index.", show_default=False
     ),
 ]
+LabelsArgument = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="LABEL...",
+        help="The class's name; where a node may have several classes, all of them, as a b or 'a;b'.",
+        show_default=False,
+    ),
+]
+NoneFlag = Annotated[
+    bool, typer.Option("--none", help="None of the classes, where a node may have several: an answer, not a skip.")
+]
 NewClassFlag = Annotated[
     bool, typer.Option("--new-class", help="The label is a new class, even if it looks like a known one.")
 ]
 OverruleFlag = Annotated[bool, typer.Option("--overrule", help="The label counts, whatever others have said.")]
 AnnotatorOption = Annotated[str, typer.Option("--annotator", metavar="A", help="Who is asked or says so.")]
+
+TELL = """
+nodewise session tell job.nodewise 17 spam --annotator ada
+nodewise session tell topics.nodewise 17 sports politics
+nodewise session tell topics.nodewise 18 --none
+"""
 
 _SHOWN = 300  # characters of a text
 
@@ -63,14 +80,18 @@ def ask(
         for query in queries:
             _show(screen, session, query)
         screen.note(f"{status.told} of {status.budget} labels told; classes: {', '.join(status.classes) or 'none yet'}")
-        screen.note(f"answer: nodewise session tell {file} {queries[0].name} LABEL")
+        several = session.settings.several
+        screen.note(
+            f"answer: nodewise session tell {file} {queries[0].name} {'LABEL... or --none' if several else 'LABEL'}"
+        )
 
 
 def tell(
     screen: Screen,
     file: SessionArgument,
     node: NodeArgument,
-    label: Annotated[str, typer.Argument(metavar="LABEL", help="The class's name.", show_default=False)],
+    label: LabelsArgument = None,
+    none: NoneFlag = False,
     annotator: AnnotatorOption = "me",
     new_class: NewClassFlag = False,
     overrule: OverruleFlag = False,
@@ -80,18 +101,18 @@ def tell(
 
     with Session.open(file) as session:
         known = session.classes
-        session.tell(node, label, annotator, new_class=new_class, overrule=overrule)
+        session.tell(node, _said(session, label, none), annotator, new_class=new_class, overrule=overrule)
         status = session.status()
         index = session.find(node)
-        name, counts = session.name_of(index), session.labels[index]
-        if session.classes != known:
-            screen.note(f"{label.strip()!r} is a new class")
-        if (votes := status.disagreements.get(name)) is not None:
+        name, counts = session.name_of(index), session.labels.get(index)
+        for fresh in [each for each in session.classes if each not in known]:
+            screen.note(f"{fresh!r} is a new class")
+        if counts is not None and (votes := status.disagreements.get(name)) is not None:
             said = ", ".join(f"{who} says {what}" for who, what in votes.items())
             screen.note(f"the annotators disagree: {said}; {counts!r} counts")
         screen.line(
-            f"{name}: {session.refresh().votes[index][annotator.strip()]} ({status.told} of {status.budget} labels"
-            " told)"
+            f"{name}: {_worded(session.refresh().votes[index][annotator.strip()])} ({status.told} of {status.budget}"
+            " labels told)"
         )
         if status.done:
             screen.note(f"the budget is spent: nodewise session predict {file}")
@@ -100,7 +121,12 @@ def tell(
 def bulk(
     screen: Screen,
     file: SessionArgument,
-    label: Annotated[str, typer.Argument(metavar="LABEL", help="The class's name.", show_default=False)],
+    label: Annotated[
+        str,
+        typer.Argument(
+            metavar="LABEL", help="The class's name, or 'a;b' where a node may have several.", show_default=False
+        ),
+    ],
     nodes: Annotated[
         list[str], typer.Argument(metavar="NODE...", help="The nodes' names or indices.", show_default=False)
     ],
@@ -115,9 +141,8 @@ def bulk(
         session.tell_bulk(nodes, label, annotator, new_class=new_class, overrule=overrule)
         status = session.status()
         many = "1 node" if len(nodes) == 1 else f"{len(nodes)} nodes"
-        screen.line(
-            f"{many}: {session.labels[session.find(nodes[0])]} (in bulk, {status.told} of {status.budget} labels told)"
-        )
+        said = _worded(session.refresh().labels[session.find(nodes[0])])
+        screen.line(f"{many}: {said} (in bulk, {status.told} of {status.budget} labels told)")
 
 
 def note(
@@ -156,15 +181,17 @@ def settle(
     screen: Screen,
     file: SessionArgument,
     node: NodeArgument,
-    label: Annotated[str, typer.Argument(metavar="LABEL", help="The class that counts.", show_default=False)],
+    label: LabelsArgument = None,
+    none: NoneFlag = False,
     annotator: AnnotatorOption = "me",
 ) -> None:
     """Decide a disagreement: the label counts, whatever the votes say."""
     from nodewise.session import Session
 
     with Session.open(file) as session:
-        session.settle(node, label, annotator)
-        screen.line(f"{session.name_of(session.find(node))}: settled as {label}")
+        session.settle(node, _said(session, label, none), annotator)
+        index = session.find(node)
+        screen.line(f"{session.name_of(index)}: settled as {_worded(session.refresh().labels[index])}")
 
 
 def skip(screen: Screen, file: SessionArgument, node: NodeArgument, annotator: AnnotatorOption = "me") -> None:
@@ -192,7 +219,10 @@ def undo(
 
     with Session.open(file) as session:
         gone = session.undo(event, annotator)
-        what = " ".join(str(gone.body[key]) for key in ("label", "name", "budget", "event", "text") if key in gone.body)
+        named = {key: gone.body[key] for key in ("label", "name", "budget", "event", "text") if key in gone.body}
+        what = " ".join(
+            _worded(";".join(each) or ";") if isinstance(each, list) else str(each) for each in named.values()
+        )
         where = f" of node {session.name_of(int(gone.body['node']))}" if "node" in gone.body else ""
         where = f" of {len(gone.body['nodes'])} nodes" if "nodes" in gone.body else where
         screen.line(f"undone: {gone.kind}{f' {what}' if what else ''}{where} by {gone.annotator}")
@@ -201,13 +231,35 @@ def undo(
 def register(group: typer.Typer) -> None:
     """Adds the commands."""
     add_command(group, "ask", ask, examples="nodewise session ask job.nodewise -k 5 --json")
-    add_command(group, "tell", tell, examples="nodewise session tell job.nodewise 17 spam --annotator ada")
+    add_command(group, "tell", tell, examples=TELL)
     add_command(group, "bulk", bulk, examples="nodewise session bulk job.nodewise spam 17 18 19")
     add_command(group, "note", note, examples="nodewise session note job.nodewise 17 'the picture is blurred'")
     add_command(group, "release", release, examples="nodewise session release job.nodewise ada")
     add_command(group, "settle", settle, examples="nodewise session settle job.nodewise 17 spam --annotator ada")
     add_command(group, "skip", skip, examples="nodewise session skip job.nodewise 17")
     add_command(group, "undo", undo, examples="nodewise session undo job.nodewise")
+
+
+def _said(session: Session, labels: list[str] | None, none: bool) -> Any:
+    """What is told of a node: a class, or the classes where it may have several.
+
+    Raises:
+        InputError: nothing, or too much.
+    """
+    from nodewise.ground.errors import InputError
+
+    given = labels or []
+    if none and (given or not session.settings.several):
+        what = f"but {given} as well" if given else "where a node has one class"
+        raise InputError(f"--none was given, {what}: give the label, or skip the node")
+    if not none and not given:
+        further = ", or --none" if session.settings.several else ""
+        raise InputError(f"no label was given: give the class's name{further}; to pass over the node, skip it")
+    return given[0] if len(given) == 1 else given
+
+
+def _worded(label: str) -> str:
+    return "none of them" if label == ";" else label
 
 
 def _attributes(session: Session, node: int) -> dict[str, Any]:
@@ -218,6 +270,8 @@ def _show(screen: Screen, session: Session, query: Query) -> None:
     screen.line(f"node {query.name}" + (" (audit)" if query.audit else ""))
     for key, text in _attributes(session, query.node).items():
         screen.line(f"  {key}: {text[:_SHOWN]}{' …' if len(text) > _SHOWN else ''}")
+    if query.given is not None:
+        screen.line(f"  would be given: {_worded(query.guess or ';')}")
     if query.predicted:
         screen.line("  predicted: " + ", ".join(f"{name} {chance:.0%}" for name, chance in query.predicted.items()))
     elif query.unknown:

@@ -24,6 +24,7 @@ __all__ = ["new", "register"]
 EXAMPLES = """
 nodewise session new job.nodewise my.npz --budget 50 --classes spam,fine
 nodewise session new job.nodewise my.npz --budget 50 --audit 30 --redundancy 2
+nodewise session new topics.nodewise my.npz --budget 50 --several --classes sports,politics,art
 """
 
 
@@ -53,7 +54,7 @@ def new(
     with screen.reporting() as reporter:
         if wanted["features"] is not None:
             canonical_features(wanted["features"])
-        loaded = load_graph(graph, data_dir=data_dir, reporter=reporter)
+        loaded = load_graph(graph, data_dir=data_dir, reporter=reporter, several=wanted["several"])
         source = Path(graph) if Path(graph).is_file() else None
         with Session.create(
             file,
@@ -68,6 +69,7 @@ def new(
     beside = f" and an audit of {made.audit}" if made.audit else ""
     only = " and no others" if made.closed_classes else ""
     classes = f", classes {', '.join(made.classes)}{only}" if made.classes else ", classes as they come"
+    classes += ", any number of them a node" if made.several else ""
     screen.line(
         f"{file}: {loaded.name}, {loaded.num_nodes} nodes, a budget of {made.budget}{beside}, strategy"
         f" {made.strategy}{classes}"

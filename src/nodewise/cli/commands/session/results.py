@@ -149,22 +149,16 @@ def export_fitted(
     strategy: OwnStrategyOption = None,
 ) -> None:
     """Write the learner, fitted to the labels so far, to a file of its own, which predicts new rows."""
-    from nodewise.fitted import fit
+    from nodewise.fitted.jobs import fit_session, left_out_of
     from nodewise.session import Session
 
     with Session.open(file, classifier=classifier, strategy=strategy, reporter=screen.report) as session:
         session.check_output(out)
-        learned = fit(
-            session.graph,
-            session.labels,
-            classifier or session.settings.classifier,
-            classes=session.classes,
-            features="raw",
-            seed=session.settings.seed,
-            reporter=screen.report,
-        )
+        learned, lacks = fit_session(session, classifier, screen.report), left_out_of(session)
         learned.save(out)
     screen.line(f"{out}: {learned!r}")
+    if lacks:
+        screen.note(f"{out}: {lacks}")
 
 
 def register(group: typer.Typer) -> None:
@@ -194,10 +188,19 @@ def _rows(now: Status) -> list[tuple[str, str]]:
         ),
         ("classes", ", ".join(f"{name} {count}" for name, count in now.balance.items()) or "none yet"),
     ]
+    if now.several:
+        rows.append(("none of them", str(now.none)))
     if now.audit[1]:
         rows.append(("audit", f"{now.audit[0]} of {now.audit[1]}"))
     if now.skipped:
         rows.append(("skipped", str(now.skipped)))
+    if now.outdated:
+        rows.append(
+            (
+                "changed since they were labelled",
+                f"{len(now.outdated)}: {', '.join(now.outdated[:10])}{' …' if len(now.outdated) > 10 else ''}",
+            )
+        )
     if now.open:
         rows.append(("open", "; ".join(f"{who}: {', '.join(nodes)}" for who, nodes in now.open.items())))
     if now.random:

@@ -1,4 +1,6 @@
-"""``nodewise session add``, ``remove``, ``join``: rows that come later or go, and labels of another job."""
+"""``nodewise session add``, ``change``, ``remove``, ``erase``, ``join``: rows that come later, become others or go, and
+labels of another job.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +12,9 @@ import typer
 from nodewise.cli.command import add_command
 from nodewise.cli.options import SessionArgument
 from nodewise.cli.screen import Screen
+from nodewise.ground.events import count
 
-__all__ = ["add", "join", "register", "remove"]
+__all__ = ["add", "change", "erase", "join", "register", "remove"]
 
 
 def add(
@@ -44,6 +47,37 @@ def add(
         )
 
 
+def change(
+    screen: Screen,
+    file: SessionArgument,
+    rows: Annotated[
+        Path,
+        typer.Argument(
+            metavar="ROWS",
+            help="The rows as they are to be: a table (.csv, .tsv) with a column that names the row, or has its number,"
+            " and the columns that change.",
+            show_default=False,
+        ),
+    ],
+    annotator: Annotated[str, typer.Option("--annotator", help="Who changes them.")] = "me",
+) -> None:
+    """Put other texts in the place of some rows': labels stay, and undo brings the former texts back."""
+    from nodewise.graph.knn.growth import read_rows
+    from nodewise.session import Session
+
+    given = read_rows(rows)
+    with Session.open(file) as session:
+        event = session.change_rows(given, annotator=annotator, folder=rows.parent)
+        changed = session.events[event - 1].body["nodes"]
+        labelled = sum(node in session.labels for node in changed)
+        screen.line(
+            f"{count(len(changed), 'row')} changed (event {event}), {labelled} of them labelled before: look at these"
+            " again"
+            if labelled
+            else f"{count(len(changed), 'row')} changed (event {event}), none of them labelled"
+        )
+
+
 def remove(
     screen: Screen,
     file: SessionArgument,
@@ -56,6 +90,36 @@ def remove(
     with Session.open(file) as session:
         event = session.remove_rows(rows, annotator=annotator)
         screen.line(f"{len(rows)} rows taken out (event {event}); they are still in the file")
+
+
+def erase(
+    screen: Screen,
+    file: SessionArgument,
+    out: Annotated[
+        Path, typer.Argument(metavar="OUT", help="The new file; there must be none yet.", show_default=False)
+    ],
+    rows: Annotated[list[str], typer.Argument(metavar="ROW…", help="The rows' names or numbers.", show_default=False)],
+    annotator: Annotated[str, typer.Option("--annotator", help="Who says so.")] = "me",
+) -> None:
+    """Write a new file in which nothing is left of some rows, for data that must go; the old file stays as it is."""
+    from nodewise.session import Session
+
+    with Session.open(file) as session:
+        gone = session.erase_rows(rows, out, annotator=annotator)
+    screen.line(
+        f"{count(len(gone.rows), 'row')} erased in {out.name}: texts, features, names, edges and notes are gone"
+    )
+    screen.line(
+        f"the log lost {count(gone.answers, 'answer')}: {count(gone.events, 'event')} say no more than kind, time and"
+        f" person, {gone.shortened} go on without the rows; also {count(gone.reasons, 'reason')} of other questions"
+        f" and {count(gone.words, 'word')} that no other row has"
+    )
+    for where in gone.mentioned[:20]:
+        screen.note(f"the same words stand in the {where}, which was not touched")
+    screen.line(
+        f"{file.name} still holds them, as do its backups and *.replies.jsonl, exports, and the files that the rows"
+        " came from: delete these"
+    )
 
 
 def join(
@@ -80,5 +144,7 @@ def join(
 def register(group: typer.Typer) -> None:
     """Adds the commands."""
     add_command(group, "add", add, examples="nodewise session add job.nodewise next-week.csv")
+    add_command(group, "change", change, examples="nodewise session change job.nodewise corrected.csv")
+    add_command(group, "erase", erase, examples="nodewise session erase job.nodewise job-without.nodewise 17")
     add_command(group, "join", join, examples="nodewise session join job.nodewise colleague.nodewise --me ada")
     add_command(group, "remove", remove, examples="nodewise session remove job.nodewise 17 23")

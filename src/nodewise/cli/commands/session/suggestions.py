@@ -108,6 +108,7 @@ def _fetch(
         screen.note(f"{len(waiting)} nodes wait; --yes sends the {min(calls, len(waiting))} lines above to {url}")
         return
     done: Fetched | None = None
+    had = {reply.node for reply in live.replies()}
     try:
         done = next(iter(deque(live.fetch(calls, rate=rate), 1)), None)
     finally:
@@ -115,9 +116,7 @@ def _fetch(
         answers = {
             reply.node: reply.label
             for reply in live.replies()
-            if reply.label
-            and 0 <= reply.node < session.graph.num_nodes  # an older copy of the job may have fewer rows
-            and (known is None or not known[reply.node])
+            if reply.label and (known is None or not known[reply.node] or reply.node not in had)
         }
         if answers:
             session.suggest(name, answers)

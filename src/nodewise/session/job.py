@@ -1,0 +1,294 @@
+"""A labelling job as its file tells it: the log followed, what it means now, and what learns from it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal, TypeVar
+
+from nodewise.ground.errors import InputError, SessionError
+from nodewise.ground.events import Reporter
+from nodewise.session.answers import Answer, ClassList, Draft, Event, check_event, undone, valid_person
+from nodewise.session.files.export import Prediction, make_prediction, uniform_prediction
+from nodewise.session.log.contents import Contents, Growth, packed_graph
+from nodewise.session.log.database import damaged
+from nodewise.session.log.log import Log, MovedOnError
+from nodewise.session.meaning.changes import servable
+from nodewise.session.meaning.history import History, TrainingLabels, extend_history, read_history
+from nodewise.session.meaning.row_edits import RowEdit
+from nodewise.session.meaning.rules import Moment, Rules
+from nodewise.session.meaning.suggestions import SuggestionReader
+from nodewise.session.meaning.trust import LabelTrust, TrustReader
+
+if TYPE_CHECKING:
+    from nodewise.contracts import Classifier, Strategy
+    from nodewise.session.learning.learner import Learners, SessionLearner
+
+__all__ = ["ATTEMPTS", "Job"]
+
+ATTEMPTS = 100
+"""How often something is decided anew where others have written meanwhile."""
+
+_Found = TypeVar("_Found")
+
+
+class Job:
+    """The job in a session's file, followed: `nodewise.session.Session` is what people use of it.
+
+    Attributes:
+        path: the session's file.
+        settings: what it was made with.
+        graph: the graph.
+    """
+
+    def __init__(
+        self,
+        log: Log,
+        clock: Callable[[], float] = time.time,
+        classifier: str | Classifier | None = None,
+        strategy: str | Strategy | None = None,
+        reporter: Reporter | None = None,
+        made: tuple[Classifier, Strategy] | None = None,
+    ) -> None:
+        self._log, self._clock, self._lock = log, clock, threading.RLock()
+        self._contents = contents = Contents.read(log)
+        self._growth = Growth(contents)
+        self.path, self.settings, self.graph = log.path, contents.settings, contents.graph
+        self._own, self._made = (classifier, strategy, reporter), made
+        self._training: tuple[Mapping[int, Answer], ClassList, TrainingLabels] | None = None
+        self._prediction: tuple[object, Prediction] | None = None
+        self._held = False
+        self._history = read_history((), contents.first_classes)
+        self._extend()
+
+    @property
+    def in_place(self) -> bool:
+        """Whether the file that was opened still lies where it was."""
+        return self._log.in_place
+
+    def refresh(self) -> History:
+        """The log's meaning now, with what other processes have written."""
+        if not self._held:
+            self._log.refresh()
+        return self._extend()
+
+    @contextmanager
+    def at_one_moment(self) -> Iterator[None]:
+        """A block in which the job stands still.
+
+        What other processes write is read after it, and other threads wait: what is computed of graph and labels in it
+        fits together.
+        """
+        with self._lock:
+            before, self._held = self._held, True
+            try:
+                yield
+            finally:
+                self._held = before
+
+    def moment(self) -> Moment:
+        """What is known now, with what other processes have written: all that work on the session is given."""
+        with self._lock:
+            return Moment.at(self._contents, self.refresh(), self.now())
+
+    def rules(self) -> Rules:
+        """Budget, redundancy and audit as they are now."""
+        return Rules.of(self._contents, self._history)
+
+    def training(self, history: History) -> TrainingLabels:
+        """What the classifier learns from.
+
+        The labels told, in order, and those given with the graph as they stand now. Made once for each state of them,
+        since much asks for it and a query changes nothing.
+        """
+        kept = self._training
+        if kept is None or kept[0] is not history.numbers or kept[1] is not history.classes:
+            labels = Moment.at(self._contents, history, self.now()).training_labels()
+            kept = self._training = (history.numbers, history.classes, labels)
+        return kept[2]
+
+    def follow(self, history: History) -> SessionLearner:
+        """The classifier brought to the labels that count."""
+        told, given = self.training(history)
+        learner = self._learners.get("ask", given)
+        learner.hear(self._models.for_learner(history) if history.suggested else None, self._trusted(history))
+        learner.follow(told, given)
+        return learner
+
+    def separate_learner(self, history: History, purpose: Literal["predict", "report"]) -> SessionLearner:
+        """Another classifier than the one that `follow` gives, as it was left when last used.
+
+        For long work that gives its reporter the chance to use the session.
+        """
+        learner = self._learners.get(purpose, self.training(history).given)
+        learner.hear(self._models.for_learner(history) if history.suggested else None, self._trusted(history))
+        return learner
+
+    @cached_property
+    def _models(self) -> SuggestionReader:
+        """What reads suggestions, made when a model has said something."""
+        return SuggestionReader(self._log, self.graph.num_nodes, self._rows_ever)
+
+    @cached_property
+    def _trust(self) -> TrustReader:
+        """What reads how far labels are trusted, made when that is asked."""
+        return TrustReader()
+
+    def _trusted(self, history: History) -> LabelTrust | None:
+        """How far labels are trusted by who gave them, where the job was made with trust."""
+        return self._trust.of(history, self.graph.num_nodes) if self.settings.trust else None
+
+    @cached_property
+    def _learners(self) -> Learners:
+        """What learns, made when it is first needed: only then is torch loaded."""
+        from nodewise.session.learning.learner import Learners
+
+        made = self._made
+        if made is not None:
+            return Learners(self._contents, lambda: made)
+        from nodewise.session.learning.rebuilding import Rebuilding
+
+        return Learners(self._contents, Rebuilding(self._contents, *self._own))
+
+    def find(self, node: int | str) -> int:
+        """The node of that index or name."""
+        return self._among_rows(lambda: self._contents.find(node))
+
+    def _find_ever(self, row: int | str) -> int:
+        """The row of that index or name; by its index also one whose addition was taken back."""
+        number = int(row) if isinstance(row, str) and row.isdecimal() and self.graph.node_names is None else row
+        if isinstance(number, int) and self.graph.num_nodes <= number < self._rows_ever:
+            return number
+        return self.find(row)
+
+    def name_of(self, node: int) -> str:
+        """What the node is called."""
+        return self._contents.name_of(node)
+
+    def now(self) -> float:
+        """The time, by the session's clock."""
+        return self._clock()
+
+    def _extend(self) -> History:
+        """The meaning of what has been read of the log; refuses events that nodewise would not have written."""
+        before = self._history
+        if before.last != self._log.last:
+            nodes = self._rows_ever
+            for event in self._log.events[before.last :]:
+                if wrong := check_event(event, nodes, self.settings.several):
+                    raise damaged(self.path, f"event {event.id} is not one that nodewise writes: {wrong}")
+                nodes += int(event.body["count"]) if event.kind == "rows" else 0
+            self._growth.check_claim(self._log, nodes)
+            history = extend_history(before, self._log.events, self._contents.first_classes)
+            edits = (history.added, history.gone, history.changed)
+            if edits != (before.added, before.gone, before.changed):
+                self._follow_rows(history)
+            self._history = history
+        return self._history
+
+    def _follow_rows(self, history: History) -> None:
+        """Bring graph and candidates to the rows that were added, changed and taken out; what learned of others is
+        forgotten.
+        """
+        grown = self._growth.with_edits(self._log, history.added, history.changed, undone(self._log.events))
+        same, self.graph, self._contents = grown.graph is self.graph, grown.graph, grown.without(history.gone)
+        self._training = self._prediction = None
+        self.__dict__.pop("_models", None)
+        learners: Learners | None = self.__dict__.pop("_learners", None)
+        if learners is not None:
+            self._learners = learners.on(self._contents, keep_tensors=same)
+
+    def _among_rows(self, look: Callable[[], _Found]) -> _Found:
+        """What is found among the rows; where it is not, others may have added some meanwhile."""
+        try:
+            return look()
+        except InputError:
+            with self._lock:
+                graph = self.graph
+                self.refresh()
+                if self.graph is graph:
+                    raise
+            return look()
+
+    def _wrong(self, event: Event) -> str:
+        """What is wrong with an event that nodewise would not write; empty where nothing is."""
+        return check_event(event, self._rows_ever, self.settings.several)
+
+    @property
+    def _rows_ever(self) -> int:
+        """Rows that have a number, those whose addition was taken back among them."""
+        return self._growth.first.graph.num_nodes + sum(count for _, count in self._history.added.values())
+
+    def _change(self, decide: Callable[[History], Sequence[Draft]]) -> Sequence[Event]:
+        """Append what is decided on the log as it is then: nobody writes in between."""
+        with self._lock:
+            events = self._log.append(
+                lambda: servable(self._own[0], decide(self._extend()), self._history), wrong=self._wrong
+            )
+            self._extend()
+            return events
+
+    def _change_graph(self, annotator: str, edit: Callable[[Moment, Contents], RowEdit]) -> Event:
+        """Append an event that has rows attached.
+
+        They are made while others may write, and made again where the rows of the job have changed meanwhile.
+        """
+        who = valid_person(annotator)
+        for _ in range(ATTEMPTS):
+            with self._lock:
+                moment, now = self.moment(), self._contents
+                added, changed = moment.history.added, moment.history.changed
+                every = self._growth.with_edits(self._log, added, changed, undone(self._log.events), padded=True)
+            made = edit(moment, every)
+            packed = packed_graph(made.rows)
+
+            def decide(
+                history: History, now: Contents = now, made: RowEdit = made, packed: bytes = packed
+            ) -> list[Draft]:
+                if self._contents is not now:
+                    raise MovedOnError("rows have changed meanwhile")
+                return [made.draft(who, history.last + 1, packed)]
+
+            try:
+                return self._change(decide)[0]
+            except MovedOnError:
+                continue
+        raise SessionError(f"the rows of the session {str(self.path)!r} are changed without a pause: try again")
+
+    @property
+    def _alone(self) -> bool:
+        """Whether one label a node is enough."""
+        return self.rules().redundancy == 1
+
+    def _predicts(self, history: History) -> bool:
+        """Whether there is anything to say of all nodes, if only that nothing is known."""
+        return bool(len(history.classes)) and (
+            any(self.training(history)) or bool(history.suggested) or not self._learners.classifier.trained
+        )
+
+    def _predict(self, history: History, reporter: Reporter | None = None) -> Prediction:
+        training, given = self.training(history)
+        if not self._predicts(history):
+            raise SessionError("nothing can be predicted before the first label: tell at least one")
+        if not training and not given and not history.suggested:
+            return uniform_prediction(history.classes, self.graph.num_nodes, self.settings.several)
+        suggested = tuple(event.id for event in history.suggested)
+        key = (
+            self.graph,  # rows may be added while it is made
+            training,
+            given,
+            history.classes,
+            suggested,
+            None if self._trusted(history) is None else self._trust.turn,
+        )
+        if self._prediction is None or self._prediction[0] != key:
+            learner = self.follow(history) if reporter is None else self.separate_learner(history, "predict")
+            learner.follow(training, given, reporter)
+            said = self._models.labels(history) if history.suggested else {}
+            prediction = make_prediction(learner, history.classes, reporter, said)
+            self._prediction = (key, prediction)
+            return prediction
+        return self._prediction[1]

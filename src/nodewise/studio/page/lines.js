@@ -1,0 +1,113 @@
+// What the review desk is made of: a row as a line of the table, and the choice of the job's own columns.
+
+import { SESSION } from "./api.js";
+import { ago, called, count, h, kept, percent, short, show } from "./dom.js";
+import { wordsOf } from "./labels.js";
+import { classMark } from "./marks.js";
+
+export const ROW = 34; // pixels, as in the style sheet
+const OWN = 3; // own columns that are shown unless told otherwise
+
+/** A row as a line: what is known of it, a box to choose it, and a button that reads it. */
+export function lineOf(row, index, view, acts) {
+  const box = h("input", { type: "checkbox", "aria-label": `Choose ${called(row, 40)}` });
+  box.checked = view.all ? row.fits : view.chosen.has(row.node);
+  box.disabled = view.all;
+  box.addEventListener("change", () => {
+    if (box.checked) view.chosen.set(row.node, row);
+    else view.chosen.delete(row.node);
+    acts.chosen();
+  });
+  const here = row.node === view.current;
+  const element = h(
+    "div",
+    {
+      class: `table-row${row.label === null ? " unlabelled" : ""}${row.fits ? "" : " unfit"}${here ? " here" : ""}`,
+      data: { node: row.node, index },
+    },
+    box,
+    h(
+      "button",
+      {
+        type: "button",
+        class: "link name",
+        dir: "auto",
+        "aria-current": here ? "true" : null,
+        title: row.fits ? null : "It no longer fits the filter",
+        on: { click: () => acts.choose(index) },
+      },
+      called(row, 120),
+    ),
+    h(
+      "span",
+      { class: "name" },
+      row.label !== null && [
+        classMark(row.label),
+        " ",
+        wordsOf(row.label),
+        row.bulk && h("span", { class: "quiet" }, " (bulk)"),
+        row.differs && h("span", { class: "quiet" }, " (disagreed)"),
+      ],
+      row.notes > 0 && h("span", { class: "quiet" }, ` · ${count(row.notes, "note")}`),
+    ),
+    h(
+      "span",
+      { class: "name" },
+      row.predicted !== null && [classMark(row.predicted, true), " ", wordsOf(row.predicted)],
+      (view.asked.model || view.asked.filters.includes("model")) &&
+        row.suggested
+          .filter((each) => each.label !== row.predicted)
+          .map((each) => h("span", { class: "quiet" }, ` · ${short(each.by, 16)}: ${each.label}`)),
+    ),
+    h("span", { class: "figure" }, row.sure === null ? "" : percent(row.sure)),
+    h("span", { class: "quiet name" }, row.time === null ? "" : `${ago(row.time)} · ${short(row.by ?? "", 16)}`),
+    (view.shown ?? []).map((name) =>
+      h("span", { class: "name own", dir: "auto", title: row.cells[name] ?? null }, row.cells[name] ?? ""),
+    ),
+  );
+  element.style.setProperty("top", `${index * ROW}px`);
+  return element;
+}
+
+/** Which of the job's own columns are shown: an element, and what draws it anew. */
+export function ownColumns(view, changed) {
+  const owns = h("details", { class: "own-columns" });
+  const draw = () => {
+    const all = view.columns.slice(0, 100);
+    owns.hidden = all.length === 0;
+    if (owns.dataset.drawn === JSON.stringify([all, view.shown])) return;
+    owns.dataset.drawn = JSON.stringify([all, view.shown]);
+    const wasOpen = owns.open;
+    show(
+      owns,
+      h("summary", {}, `Columns (${(view.shown ?? []).length} of ${all.length})`),
+      h(
+        "div",
+        { class: "filter-boxes" },
+        all.map((name) => {
+          const box = h("input", { type: "checkbox" });
+          box.checked = (view.shown ?? []).includes(name);
+          box.addEventListener("change", () => {
+            view.shown = all.filter((each) => (each === name ? box.checked : view.shown?.includes(each))).slice(0, 20);
+            kept.write(`columns.${SESSION}`, JSON.stringify(view.shown));
+            changed();
+          });
+          return h("label", { dir: "auto" }, box, ` ${short(name, 40)}`);
+        }),
+      ),
+    );
+    owns.open = wasOpen;
+  };
+  return { element: owns, draw };
+}
+
+/** The columns that this browser showed last, or the first few that are not the row's title or text. */
+export function chosenColumns(view) {
+  try {
+    const names = JSON.parse(kept.read(`columns.${SESSION}`, "null"));
+    if (Array.isArray(names)) return names.filter((name) => view.columns.includes(name));
+  } catch {
+    /* nothing that this page wrote */
+  }
+  return view.columns.filter((name) => !view.captions.includes(name)).slice(0, OWN);
+}

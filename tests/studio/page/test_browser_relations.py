@@ -1,0 +1,65 @@
+"""A folder of tables with papers, authors and venues becomes a job in a real Chromium, and is labelled by relation."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from nodewise.datasets.relational import library_graph
+from nodewise.graph import write_graph
+from tests.studio.browsing import Server, visit
+from tests.studio.page.test_browser_axe import AXE, violations
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+AROUND = re.compile(r"/neighbourhood\?hops=2")
+pytestmark = [pytest.mark.browser, pytest.mark.long]
+
+
+def test_a_folder_becomes_a_job_whose_neighbourhood_shows_relations(
+    browser: Browser, server: Server, tmp_path: Path
+) -> None:
+    write_graph(library_graph(60), tmp_path / "library")
+    (tmp_path / "library" / "graph.json").unlink()
+    for relation, head in (("written by", "paper,author"), ("appears in", "paper,venue")):
+        table = tmp_path / "library" / f"edges-{relation}.csv"
+        table.write_text(table.read_text().replace("source,target", head, 1))
+    files = sorted(str(path) for path in (tmp_path / "library").iterdir())
+    options = {"bypass_csp": True, "viewport": {"width": 1280, "height": 900}}
+    with visit(browser, f"{server.address}/new", **options) as seen:
+        page = seen.page
+        page.set_input_files("#nodes-file", files)
+        page.locator("#create").wait_for()
+        assert page.locator("#labelled").input_value() == "paper"
+        assert page.locator("#labelled option").all_inner_texts() == ["author", "paper", "venue"]
+        page.locator("#labelled").select_option("author")
+        page.locator(".file-name", has_text="40 rows").wait_for()
+        page.locator("#labelled").select_option("paper")
+        page.locator(".file-name", has_text="60 rows").wait_for()
+        page.locator("#labels_as").select_option("key")
+        page.locator("#create").click()
+        with page.expect_response(AROUND) as first:
+            seen.ready()
+        words = page.locator(".neighbourhood .legend-relations")
+        words.wait_for()
+        assert {"written by", "appears in", "author", "venue"} <= set(words.locator(".name").all_inner_texts())
+        assert page.get_by_role("button", name="2 hops").get_attribute("aria-pressed") == "true"
+        drawn = first.value.json()
+        people = [node for node in drawn["related"]["others"] if node["type"] == "author"]
+        assert people and all(" " in node["name"] for node in people), "read by name"
+        page.locator(".as-list summary").click()
+        listed = page.locator(".row.other", has_text=people[0]["name"]).first
+        assert "author · written by" in listed.inner_text()
+        page.mouse.move(*seen.spot(".neighbourhood canvas", people[0]["x"], people[0]["y"]))
+        page.locator(".tooltip", has_text="written by").wait_for()
+        seen.label("1")
+        page.locator(".neighbourhood .legend-classes").wait_for()
+        if AXE.exists():
+            assert violations(page) == []
+        page.get_by_role("button", name="1 hop").click()
+        page.locator(".neighbourhood .note", has_text="venue").wait_for()
+        assert "paper" not in page.locator(".neighbourhood .note").inner_text()
