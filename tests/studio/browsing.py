@@ -82,6 +82,11 @@ class Server:
             return None
         return 1024 * int(re.search(r"VmHWM:\s+(\d+)", status)[1])  # type: ignore[index]
 
+    def cpu_seconds(self) -> float:
+        """What its process has taken of the processor so far (Linux)."""
+        ticks = Path(f"/proc/{self._process.pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[11:13]
+        return sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
+
     def _end(self) -> None:
         self._process.wait()
         assert self._process.stdout is not None
