@@ -566,7 +566,7 @@ class Saves(Protocol):
     """A learner whose classifier can ``"save"`` it."""
 
     def saved(self) -> tuple[Mapping[str, npt.NDArray[Any]], Mapping[str, Any]]:
-        """All that the classifier's ``restored`` needs beside graph and labels: named arrays, and JSON."""
+        """All that the classifier's ``restored`` needs beside graph and labels: JSON, and arrays of finite numbers."""
         ...
 
 

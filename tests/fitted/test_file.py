@@ -1,5 +1,6 @@
 """The file of a fitted learner: what comes back, and what is refused."""
 
+import io
 import json
 import struct
 import zipfile
@@ -134,6 +135,43 @@ def test_what_a_learner_is_told_that_is_no_record_is_refused_in_a_sentence(saved
     rewritten(saved[1], lambda told: told.__setitem__("learner", odd))
     with pytest.raises(FittedFileError, match=r"m\.fitted cannot be used"):
         nw.load_fitted(saved[1])
+
+
+CRAFTED = {
+    "no number": lambda array: np.full_like(array, np.nan),
+    "texts": lambda array: np.array(["x"]),
+    "none": lambda array: array[:0],
+    "twice": lambda array: np.concatenate([array, array]),
+    "one": lambda array: np.array(1.0, np.float32),
+    "too large": lambda array: np.full_like(array, 3e38),
+}
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("crafted", CRAFTED)
+def test_arrays_that_do_not_fit_are_refused_when_the_file_is_opened(saved, crafted):
+    """Digests are right, as somebody who wants to do harm would write them: a sentence, or what can be used."""
+    path, refused = saved[1], 0
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    told = json.loads(members["fitted.json"])
+    for i in range(len(told["arrays"])):
+        name = f"array_{i}.npy"
+        stream = io.BytesIO()
+        np.save(stream, CRAFTED[crafted](np.load(io.BytesIO(members[name]))))
+        head = {**told, "sha256": {**told["sha256"], name: sha256(stream.getvalue()).hexdigest()}}
+        text = json.dumps(head).encode()
+        parts = {"fitted.json": text, "digest": sha256(text).hexdigest(), name: stream.getvalue()}
+        with zipfile.ZipFile(path, "w") as archive:
+            for member, content in {**members, **parts}.items():
+                archive.writestr(member, content)
+        try:
+            found = nw.load_fitted(path).predict(["cat", "bond fund"])
+        except FittedFileError:
+            refused += 1
+        else:
+            assert np.isfinite(found.probabilities).all()
+    assert refused
 
 
 def test_entries_that_claim_the_same_bytes_are_refused_before_they_are_read(saved):

@@ -29,7 +29,8 @@ def serving() -> Iterator[Endpoint]:
 class Endpoint(HTTPServer):
     """Keeps what came in, and answers by a list.
 
-    A code, a text, None to hang up, "cut" to stop in the middle, "drip" to send a byte now and then for ever.
+    A code, a text, None to hang up, "cut" to stop in the middle, "drip" to send a byte now and then for ever, bytes to
+    send just these.
     """
 
     def __init__(self) -> None:
@@ -63,6 +64,10 @@ class Answering(BaseHTTPRequestHandler):
             return
         if isinstance(said, str) and said in DRIPPING:
             self.drip(DRIPPING[said])
+            return
+        if isinstance(said, bytes):
+            with contextlib.suppress(OSError):
+                self.wfile.write(said)
             return
         message = said if isinstance(said, dict) else {"content": said}
         reply = {"choices": [{"message": message}], "usage": {"total_tokens": 10}}

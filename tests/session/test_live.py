@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import random
 import signal
 import subprocess
 import sys
 import time
+import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -311,6 +313,43 @@ def test_tokens_that_no_reply_takes_are_not_believed() -> None:
     with pytest.raises(module._AgainError):
         module._said(message % b"1e999")
     assert module._said(message % (b"9" * 400)) == ("ham", 10**9)
+
+
+REPLY = json.dumps({"choices": [{"message": {"content": "ham"}}]}).encode()
+HOSTILE = {
+    "a chunk of less than nothing": b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n-1\r\n" + bytes(2**25),
+    "a length of all there is": b"HTTP/1.1 200 OK\r\nContent-Length: 99999999999999\r\n\r\n" + bytes(2**25),
+    "no length": b"HTTP/1.0 200 OK\r\n\r\n" + bytes(2**25),
+    "heads without end": b"HTTP/1.0 200 OK\r\n" + b"X: y\r\n" * 10**5,
+    "a head without end": b"HTTP/1.0 200 OK\r\nX: " + b"y" * 10**6,
+    "one more moment without end": b"HTTP/1.1 100 Continue\r\n\r\n" * 10**6,
+    "packed zeros": b"HTTP/1.0 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + gzip.compress(REPLY + b" " * 10**7),
+    "lists in lists": b"HTTP/1.0 200 OK\r\n\r\n" + b"[" * 10**5,
+    "a number without end": b"HTTP/1.0 200 OK\r\n\r\n" + b'{"choices": ' + b"9" * 10**5 + b"}",
+    "no protocol": b"\x16\x03\x01" * 1000,
+}
+
+
+@pytest.mark.parametrize("reply", HOSTILE)
+def test_what_a_hostile_endpoint_sends_is_no_answer_and_takes_no_memory(
+    session: Session, endpoint: Endpoint, reply: str
+) -> None:
+    endpoint.script = [HOSTILE[reply], "ham"]
+    tracemalloc.start()
+    try:
+        done, _ = run(prepared(session, endpoint), calls=2)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert (done.calls, done.answered) == (2, 1) and peak < 2**24
+    assert endpoint.bodies[0] == endpoint.bodies[1]
+
+
+def test_of_a_long_reply_no_more_is_kept_than_could_name_a_class(session: Session, endpoint: Endpoint) -> None:
+    endpoint.script = ["x" * 500_000, " " * 500_000 + "ham"]
+    done, _ = run(prepared(session, endpoint), calls=2)
+    assert (done.unnamed, done.answered) == (1, 1)
+    assert next(session.path.parent.glob("*.replies.jsonl")).stat().st_size < 50_000
 
 
 @pytest.mark.parametrize("content", [b"", b"[]\n", b'{"url": 1}\n', b"\xff\n"])

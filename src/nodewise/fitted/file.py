@@ -89,7 +89,11 @@ def write_fitted(path: Path, graph: Graph, arrays: Mapping[str, npt.NDArray[Any]
     with scratch_folder() as folder:
         write_npz(graph, folder / _GRAPH)
         members[_GRAPH] = (folder / _GRAPH).read_bytes()
-    for i, array in enumerate(arrays.values()):
+    for i, (name, array) in enumerate(arrays.items()):
+        if not _all_numbers(array):
+            raise InputError(
+                f"the learner's array {name!r} holds something else than finite numbers: it cannot be kept"
+            )
         stream = io.BytesIO()
         np.lib.format.write_array(stream, np.ascontiguousarray(array), allow_pickle=False)
         members[f"array_{i}.npy"] = stream.getvalue()
@@ -161,6 +165,9 @@ def _read(path: Path, archive: zipfile.ZipFile) -> Kept:
         str(name): np.lib.format.read_array(io.BytesIO(contents[f"array_{i}.npy"]), allow_pickle=False)
         for i, name in enumerate(told["arrays"])
     }
+    for name, array in arrays.items():
+        if not _all_numbers(array):
+            raise _damaged(path, f"{name!r} holds something else than finite numbers")
     with scratch_folder() as folder:
         (folder / _GRAPH).write_bytes(contents[_GRAPH])
         graph = read_npz(folder / _GRAPH)
@@ -169,6 +176,10 @@ def _read(path: Path, archive: zipfile.ZipFile) -> Kept:
         if not 0 <= node < graph.num_nodes or not 0 <= label < classes:
             raise _damaged(path, f"it has a label {label!r} of node {node!r}, which are not there")
     return Kept(path, graph, told, arrays)
+
+
+def _all_numbers(array: npt.NDArray[Any]) -> bool:
+    return array.dtype.kind in "biuf" and bool(np.isfinite(array).all())
 
 
 def _damaged(path: Path, why: str) -> FittedFileError:

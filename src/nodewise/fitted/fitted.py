@@ -181,7 +181,23 @@ def load_fitted(path: str | Path, classifier: Classifier | None = None) -> Fitte
         if not made.trained:
             reset_learner(learner, seed)
             _learn(learner, labels, made, None)
+        _try_rows(learner, made, kept.graph)
     return Fitted(kept.graph, names, labels, made, learner, seed, settings)
+
+
+def _try_rows(learner: Learner, classifier: Classifier, graph: Graph) -> None:
+    """Predict two rows, one joined to every node and one to none: arrays that do not fit each other are told at once.
+
+    Raises:
+        InputError: what is predicted is no number.
+    """
+    if not can(classifier, "new-rows") or graph.x is None or not graph.has_features:
+        return
+    joined = sp.csr_matrix(np.repeat([[1.0], [0.0]], graph.num_nodes, 1).astype(np.float32))
+    with torch.no_grad(), np.errstate(all="ignore"):
+        logits = cast(PlacesRows, learner).new_rows(graph.x[[0, 0]], joined)
+    if not bool(torch.isfinite(logits).all()):
+        raise InputError("what it predicts is no number")
 
 
 class Fitted:

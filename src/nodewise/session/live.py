@@ -30,8 +30,11 @@ __all__ = ["KEY", "Fetched", "LiveSuggestions", "Reply"]
 
 KEY = "NODEWISE_SUGGEST_KEY"
 """The environment variable that holds the endpoint's key."""
-_EXAMPLES, _LONGEST_TEXT, _LONGEST_REPLY = 8, 4000, 2**20
-"""Labelled rows that a prompt shows at most, characters of a row that are sent, and bytes of a reply that are read."""
+_EXAMPLES, _LONGEST_TEXT, _LONGEST_REPLY, _LONGEST_KEPT = 8, 4000, 2**20, 20_000
+"""Labelled rows that a prompt shows at most, characters of a row that are sent, bytes of a reply that are read, and
+characters of what it says that are kept: what names a class is no longer."""
+_RECEIVED = 2 * _LONGEST_REPLY
+"""Bytes that a connection may bring, heads and what they make of lengths included."""
 _MOST_TOKENS = 10**9
 """Tokens that a reply is believed to have taken."""
 _TRIES, _FIRST_PAUSE, _LONGEST_PAUSE, _PATIENCE = 5, 1.0, 60.0, 60.0
@@ -295,11 +298,12 @@ class LiveSuggestions:
 class _TimedSocket(io.RawIOBase):
     """A connected socket that a request and its reply may use until some moment, however slowly the bytes drip.
 
-    A socket's own patience begins anew with each byte.
+    A socket's own patience begins anew with each byte. Nor do more bytes come through than a reply may have, whatever
+    its head says of its length: a chunk of less than no bytes is read by http.client to the end of the connection.
     """
 
     def __init__(self, plain: socket.socket, until: float) -> None:
-        self._plain, self._until = plain, until
+        self._plain, self._until, self._left = plain, until, _RECEIVED
 
     def _in_time(self) -> socket.socket:
         left = self._until - time.monotonic()
@@ -322,7 +326,11 @@ class _TimedSocket(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         """As a socket's."""
-        return self._in_time().recv_into(buffer)
+        received = self._in_time().recv_into(buffer)
+        self._left -= received
+        if self._left < 0:
+            raise OSError("more came than a reply may have")
+        return received
 
 
 class _AgainError(Exception):
@@ -338,7 +346,7 @@ def _said(content: bytes) -> tuple[str, int]:
     try:
         reply = json.loads(content[:_LONGEST_REPLY])
         message = reply["choices"][0]["message"]
-        text = "" if message.get("refusal") else str(message.get("content") or "")
+        text = "" if message.get("refusal") else str(message.get("content") or "").strip()[:_LONGEST_KEPT]
         used = reply.get("usage")
         tokens = int(used.get("total_tokens", 0)) if isinstance(used, dict) else 0
         return text, min(max(tokens, 0), _MOST_TOKENS)
