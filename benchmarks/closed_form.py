@@ -27,6 +27,7 @@ from nodewise.environment import SplitSizes
 from nodewise.evaluation import compare, graph_copies
 from nodewise.evaluation.task import default_splits
 from nodewise.graph import Graph
+from nodewise.strategies import make_strategy
 
 HALVES = Path(__file__).with_name("halves.json")
 PER_CLASS = (1, 2, 3, 4, 5, 7, 10, 15, 20)
@@ -68,7 +69,8 @@ def main() -> None:
     lines = given.out.read_text().splitlines() if given.out.exists() else []
     keys = ("graph", "strategy", "classifier", "seed")
     done = {tuple(line[key] for key in keys) for line in map(json.loads, lines)}
-    machine, (number, parts) = describe_machine(given.device), map(int, given.part.split("/"))
+    machine = {**describe_machine(given.device), "gain": make_strategy("gain").version}
+    number, parts = map(int, given.part.split("/"))
     for name in (given.graphs.split(",") if given.graphs else all_graphs())[number::parts]:
         wanted = [
             each for each in given.strategies.split(",") if (name, each, given.classifier, given.seed) not in done

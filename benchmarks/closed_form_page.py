@@ -38,6 +38,9 @@ DOMAINS = {
 HALF = {name: half for half in ("developed_on", "reported_on") for names in HALVES[half].values() for name in names}
 PER_CLASS = ("1", "2", "5", "10", "20")
 PAPER_GRAPHS = ("cora", "citeseer", "pubmed", "coauthor-cs", "coauthor-physics")
+VERSIONS = {"fb8ed4c": 3, "e43d045": 3}
+"""The version of `gain` at commits whose lines did not tell it; at all others that did not, an older one."""
+OLDER = "†"
 
 
 def interval(values: np.ndarray) -> list[float]:
@@ -84,7 +87,7 @@ def summary(files: list[Path], copies: list[Path], before: dict[str, Any]) -> di
             at = {**record.get("at", {}), **measured["at"]}
             curves = [one["curve"]["gain"] for one in (record, measured) if "curve" in one]
             if len(curves) == 2 and len(curves[1]) < len(curves[0]):  # a longer one is there
-                del measured["curve"], measured["area"]
+                del measured["curve"], measured["area"], measured["curve_machine"]
             record |= {**measured, "at": {per: at[per] for per in PER_CLASS if per in at}}
         if of_copies := over_copies(copied, name):
             record["copies"] = {**of_copies, "at": {**copied_at(record), **of_copies["at"]}}
@@ -128,7 +131,19 @@ def of_graph(name: str, own: dict[str, dict[str, Any]]) -> dict[str, Any]:
         record["curve"] = {
             s: {str(b): round(float(np.mean(own[s]["budgets"][str(b)]["micro_f1"])), 2) for b in budgets} for s in areas
         }
+        record["curve_machine"] = own["gain"]["machine"]
     return record
+
+
+def is_older(machine: dict[str, Any]) -> bool:
+    """Whether something was measured with an older version of `gain` than today's."""
+    return machine.get("gain", VERSIONS.get(machine["commit"], 0)) != gain.Gain.version
+
+
+def machine_of(result: dict[str, Any], record: dict[str, Any], at: dict[str, Any]) -> dict[str, Any]:
+    """What a graph's figure at one budget was measured with."""
+    found: dict[str, Any] = at.get("machine", record.get("machine", result["machine"]))
+    return found
 
 
 def measured_words(result: dict[str, Any]) -> str:
@@ -138,8 +153,7 @@ def measured_words(result: dict[str, Any]) -> str:
         for name, record in result["graphs"].items():
             by_machine: dict[str, list[str]] = {}
             for per, at in (record["at"] if part == "at" else copied_at(record)).items():
-                machine = at.get("machine", record.get("machine", whole))
-                by_machine.setdefault(place_words(machine), []).append(per)
+                by_machine.setdefault(place_words(machine_of(result, record, at)), []).append(per)
             for place, budgets in by_machine.items():
                 others.setdefault((place, f"{what}at {', '.join(budgets)}"), []).append(name)
     rest = [
@@ -149,7 +163,23 @@ def measured_words(result: dict[str, Any]) -> str:
     ]
     return (
         f"Measured on {place_words(whole)}, when the gate's test did not yet count one label more, but for what was"
-        " measured since then:\n\n" + "\n".join(f"- On {line}" for line in rest)
+        " measured since then:\n\n" + "\n".join(f"- On {line}" for line in rest) + f"\n\n{version_words(result)}"
+    )
+
+
+def version_words(result: dict[str, Any]) -> str:
+    """How many graphs have figures of today's version of `gain`, by budget, on the whole graph and on copies."""
+    counts = []
+    for per in PER_CLASS:
+        rows = list(rows_at(result, per))
+        new = sum(not is_older(machine_of(result, record, at)) for _, record, at in rows)
+        copied = [(record, copied_at(record)[per]) for _, record, _ in rows if per in copied_at(record)]
+        new_copied = sum(not is_older(machine_of(result, record, at)) for record, at in copied)
+        of_copies = f" (copies: {new_copied} of {len(copied)})" if copied else ""
+        counts.append(f"{new} of {len(rows)} graphs at {per}{of_copies}")
+    return (
+        f"Figures of today's `gain`, version {gain.Gain.version}: {', '.join(counts)} labels a class. What is older is"
+        f" marked {OLDER} in the table of all graphs."
     )
 
 
@@ -180,13 +210,15 @@ def main_table(result: dict[str, Any]) -> str:
         "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
     for name, record, at in rows_at(result, "5"):
-        gain, random, lead, macro = at["micro_f1"]["gain"], at["micro_f1"]["random"], at["lead"], at["macro_f1_gain"]
+        chosen, random, lead, macro = at["micro_f1"]["gain"], at["micro_f1"]["random"], at["lead"], at["macro_f1_gain"]
         half = "developed on" if record["half"] == "developed_on" else "reported on"
         copies = record.get("copies", {}).get("at", {}).get("5")
-        cells = [*best_marked([gain, random]), f"{lead[0]:+.1f} ± {lead[1]:.1f}", f"{macro[0]:.1f}"]
+        cells = [*best_marked([chosen, random]), f"{lead[0]:+.1f} ± {lead[1]:.1f}", f"{macro[0]:.1f}"]
+        cells[0] += f" {OLDER}" if is_older(machine_of(result, record, at)) else ""
         if copies:
-            cells += [*best_marked([copies["gain"], copies["random"]])]
-            cells += [f"{copies['lead'][0]:+.1f} ± {copies['lead'][1]:.1f}"]
+            own = best_marked([copies["gain"], copies["random"]])
+            own[0] += f" {OLDER}" if is_older(machine_of(result, record, copies)) else ""
+            cells += [*own, f"{copies['lead'][0]:+.1f} ± {copies['lead'][1]:.1f}"]
         out.append(f"| {name} | {half} | {at['labels']} | {' | '.join(cells + [''] * (7 - len(cells)))} |")
     return "\n".join(out)
 
@@ -250,13 +282,17 @@ def area_table(result: dict[str, Any]) -> str:
         areas = {
             name: own["area"] for name, own in result["graphs"].items() if "area" in own and half in (None, HALF[name])
         }
-        gain, random, lead = (np.mean([one[what][0] for one in areas.values()]) for what in ("gain", "random", "lead"))
+        ours, random, lead = (np.mean([one[what][0] for one in areas.values()]) for what in ("gain", "random", "lead"))
         worst = min(areas, key=lambda name: areas[name]["lead"][0])
         out.append(
-            f"| {title} | {len(areas)} | {gain:.1f} | {random:.1f} | {lead:+.2f} "
+            f"| {title} | {len(areas)} | {ours:.1f} | {random:.1f} | {lead:+.2f} "
             f"| {areas[worst]['lead'][0]:+.2f} ± {areas[worst]['lead'][1]:.2f} ({worst}) |"
         )
-    return "\n".join(out)
+    new = [
+        name for name, own in result["graphs"].items() if "curve_machine" in own and not is_older(own["curve_machine"])
+    ]
+    older = f"Curves and areas of today's `gain`, version {gain.Gain.version}: {', '.join(new) or 'none'}."
+    return "\n".join([*out, "", f"{older} All others are of older versions, older than the tables above."])
 
 
 def behind_words(result: dict[str, Any]) -> str:
@@ -321,8 +357,9 @@ def paper_table(result: dict[str, Any]) -> str:
         best = max(score for policy, score in with_gcn.items() if policy not in ("random", "centrality"))
         at = result["graphs"][name]["at"]["5"]["micro_f1"]
         copies = copied_at(result["graphs"][name]).get("5")
-        cells = best_marked([with_gcn["random"], best, at["random"], at["gain"]])
-        cells += best_marked([copies["random"], copies["gain"]]) if copies else ["", ""]
+        of_copies = [copies["random"], copies["gain"]] if copies else []
+        cells = best_marked([with_gcn["random"], best, at["random"], at["gain"], *of_copies])
+        cells += [""] * (6 - len(cells))
         out.append(f"| {name} | {' | '.join(cells)} |")
     return "\n".join(out)
 
