@@ -144,8 +144,8 @@ INSIDE = {  # in each room, which part (a file or a folder) may import which; on
         "live": {"meaning"},
         "log": {"answers", "settings"},
         "meaning": {"answers", "log", "settings"},
-        "job": {"answers", "files", "learning", "log", "meaning"},
-        "session": {"answers", "asking", "files", "job", "learning", "log", "meaning", "settings"},
+        "job": {"answers", "asking", "files", "learning", "log", "meaning"},
+        "session": {"answers", "files", "job", "learning", "log", "meaning", "settings"},
     },
     "cluster": {
         "connection": {"versions"},
@@ -378,7 +378,7 @@ def test_files_are_short_enough_to_read() -> None:
             (node.end_lineno - node.lineno for node in tree.body if isinstance(node, ast.ClassDef) and node.end_lineno),
             default=0,
         )
-        long += [place(path)] if lines > 600 and (lines - longest > 100 or longest > 900) else []
+        long += [place(path)] if lines > 600 and (lines - longest > 100 or longest > 800) else []
     assert not long
 
 

@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 from nodewise.ground.errors import InputError, SessionError
 from nodewise.ground.events import Reporter
 from nodewise.session.answers import Answer, ClassList, Draft, Event, check_event, undone, valid_person
+from nodewise.session.asking.query import draft_queries
 from nodewise.session.files.export import Prediction, make_prediction, uniform_prediction
 from nodewise.session.log.contents import Contents, Growth, packed_graph
 from nodewise.session.log.database import damaged
 from nodewise.session.log.log import Log, MovedOnError
 from nodewise.session.meaning.changes import servable
-from nodewise.session.meaning.history import History, TrainingLabels, extend_history, read_history
+from nodewise.session.meaning.history import History, Query, TrainingLabels, extend_history, read_history
 from nodewise.session.meaning.row_edits import RowEdit
-from nodewise.session.meaning.rules import Moment, Rules
+from nodewise.session.meaning.rules import Moment, Rules, plan_queries
 from nodewise.session.meaning.suggestions import SuggestionReader
 from nodewise.session.meaning.trust import LabelTrust, TrustReader
 
@@ -27,9 +28,9 @@ if TYPE_CHECKING:
     from nodewise.contracts import Classifier, Strategy
     from nodewise.session.learning.learner import Learners, SessionLearner
 
-__all__ = ["ATTEMPTS", "Job"]
+__all__ = ["Job"]
 
-ATTEMPTS = 100
+_ATTEMPTS = 100
 """How often something is decided anew where others have written meanwhile."""
 
 _Found = TypeVar("_Found")
@@ -231,13 +232,44 @@ class Job:
             self._extend()
             return events
 
+    def _change_now(self, decide: Callable[[Moment], Sequence[Draft]]) -> Sequence[Event]:
+        """The same, decided on what is known then, with the rules and the time."""
+        return self._change(lambda history: decide(Moment.at(self._contents, history, self.now())))
+
+    def _ask(self, who: str, wanted: int) -> list[Query]:
+        """An annotator's queries: those that they have, and new ones up to as many as are wanted, logged."""
+        with self._lock:
+            for attempt in range(_ATTEMPTS):
+                moment = self.moment()
+                history = moment.history
+                plan = plan_queries(history, moment.rules, who, wanted, moment.now)
+                learner = self.follow(history) if plan.fresh or plan.control else None
+                drafts, lack = draft_queries(moment, plan, who, learner)
+                if not plan.open and not drafts:
+                    raise SessionError(f"there is nothing to ask {who!r}: {lack}")
+                try:
+                    written = self._log.append(drafts, seen=history.last, wrong=self._wrong) if drafts else []
+                    break
+                except MovedOnError:
+                    if attempt == _ATTEMPTS - 1:
+                        raise SessionError(
+                            f"the session {str(self.path)!r} is being written to without a pause: try again"
+                        ) from None
+            events = {query.event for query in plan.open} | {event.id for event in written}
+            history = self.refresh()
+            return [
+                Query.from_log(logged, self.name_of(logged.node), history.classes)
+                for logged in history.asked
+                if logged.event in events
+            ]
+
     def _change_graph(self, annotator: str, edit: Callable[[Moment, Contents], RowEdit]) -> Event:
         """Append an event that has rows attached.
 
         They are made while others may write, and made again where the rows of the job have changed meanwhile.
         """
         who = valid_person(annotator)
-        for _ in range(ATTEMPTS):
+        for _ in range(_ATTEMPTS):
             with self._lock:
                 moment, now = self.moment(), self._contents
                 added, changed = moment.history.added, moment.history.changed

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -16,29 +15,27 @@ import numpy.typing as npt
 from nodewise.contracts import can, refusal
 from nodewise.graph import Graph
 from nodewise.graph.nodes import Nodes
-from nodewise.ground.errors import InputError, SessionError, UnknownNameError, WrongTypeError
+from nodewise.ground.errors import InputError, UnknownNameError, WrongTypeError
 from nodewise.ground.events import Reporter, count, html_table
 from nodewise.ground.files import as_path
 from nodewise.session.answers import ClassList, Draft, Event, valid_person
-from nodewise.session.asking.query import draft_queries
 from nodewise.session.files.creation import create_log
 from nodewise.session.files.erasing import Erased, erase_rows
 from nodewise.session.files.export import ExportFormat, Prediction, find_writer, write_export
 from nodewise.session.files.status import Status, make_status
-from nodewise.session.job import ATTEMPTS, Job
+from nodewise.session.job import Job
 from nodewise.session.log.contents import EMBED_LIMIT
-from nodewise.session.log.log import Log, MovedOnError
-from nodewise.session.meaning import changes, row_edits
+from nodewise.session.log.log import Log
+from nodewise.session.meaning import changes, row_edits, team
 from nodewise.session.meaning.changes import Answers
-from nodewise.session.meaning.history import History, Note, Query
+from nodewise.session.meaning.history import Note, Query
 from nodewise.session.meaning.joining import OtherJob, additions, check_same_rows, draft_join, foresee_join
-from nodewise.session.meaning.rules import Rules, may_be_given, plan_queries
+from nodewise.session.meaning.rules import Moment
 from nodewise.session.meaning.suggestions import (
     Given,
     Suggestions,
     draft_suggestions,
     draft_withdrawal,
-    is_said,
     read_given,
 )
 from nodewise.session.settings import NewSettings, SettingsByName, settings_of, takes_settings
@@ -191,31 +188,8 @@ class Session(Job):
             raise WrongTypeError(f"the number of queries must be a whole number, at least 1, got {k!r}")
         if wanted < 1:
             raise InputError(f"the number of queries must be a whole number, at least 1, got {k!r}")
-        with self._lock:
-            for attempt in range(ATTEMPTS):
-                moment = self.moment()
-                history = moment.history
-                plan = plan_queries(history, moment.rules, who, wanted, moment.now)
-                learner = self.follow(history) if plan.fresh or plan.control else None
-                drafts, lack = draft_queries(moment, plan, who, learner)
-                if not plan.open and not drafts:
-                    raise SessionError(f"there is nothing to ask {who!r}: {lack}")
-                try:
-                    written = self._log.append(drafts, seen=history.last, wrong=self._wrong) if drafts else []
-                    break
-                except MovedOnError:
-                    if attempt == ATTEMPTS - 1:
-                        raise SessionError(
-                            f"the session {str(self.path)!r} is being written to without a pause: try again"
-                        ) from None
-            events = {query.event for query in plan.open} | {event.id for event in written}
-            history = self.refresh()
-            queries = [
-                Query.from_log(logged, self.name_of(logged.node), history.classes)
-                for logged in history.asked
-                if logged.event in events
-            ]
-            return queries[0] if k is None else queries
+        queries = self._ask(who, wanted)
+        return queries[0] if k is None else queries
 
     def tell(
         self,
@@ -330,15 +304,9 @@ class Session(Job):
         Raises:
             InputError: no model of that name has said anything.
         """
-        who = valid_person(annotator)
-
-        def decide(history: History) -> list[Draft]:
-            drafts = draft_withdrawal(who, name, history)
-            for draft in drafts:
-                changes.check_undo(self._log.events, draft, self._contents.first_classes)
-            return drafts
-
-        return [event.id for event in self._change(decide)]
+        who, start = valid_person(annotator), self._contents.first_classes
+        written = self._change(lambda now: draft_withdrawal(who, name, self._log.events, start, now))
+        return [event.id for event in written]
 
     def skip(self, node: int | str | Sequence[int | str], annotator: str = ANNOTATOR) -> int:
         """Say that a node cannot be labelled; the annotator is not asked again, and it spends no budget.
@@ -539,8 +507,7 @@ class Session(Job):
             InputError: the rows are others, or there is nothing new.
         """
         who = valid_person(annotator)
-        changes.refuse_several(self.settings, self.path, "only jobs of one class a node can be joined")
-        theirs = _other_job(other, self, None if me is None else valid_person(me))
+        theirs = _other_job(other, self, me)
         closed = self.settings.closed_classes
         audit = frozenset(self.rules().audit)
         joined = self._change(lambda now: draft_join(who, theirs, self._log.events, audit, closed, now))
@@ -555,8 +522,7 @@ class Session(Job):
         Raises:
             InputError: as for `join`.
         """
-        changes.refuse_several(self.settings, self.path, "only jobs of one class a node can be joined")
-        theirs = _other_job(other, self, None if me is None else valid_person(me))
+        theirs = _other_job(other, self, me)
         with self._lock:
             history, audit = self.refresh(), frozenset(self.rules().audit)
             draft = draft_join(ANNOTATOR, theirs, self._log.events, audit, self.settings.closed_classes, history)[0]
@@ -585,27 +551,9 @@ class Session(Job):
         Raises:
             InputError: a row has a label already or is drawn for the audit, or a label is none of the classes.
         """
-        who, rules = valid_person(annotator), self.rules()
-        if percent is not None:
-            changes.check_percent(percent)
-        given = read_given(self._contents, answers)
-        said = {node: label for node, label in zip(given.nodes, given.labels, strict=True) if is_said(label)}
-        column = answers if isinstance(answers, str) and answers in self.graph.attributes else None
-        if column is not None:  # those of its rows that can be asked
-            taken = {*rules.audit, *rules.given, *rules.gone, *self.refresh().ballots}
-            said = {node: label for node, label in said.items() if node not in taken}
-        if not said and (percent is None or len(given.nodes)):
-            raise InputError("no answer is known of a row that could be asked: give at least one, node -> label")
-
-        def decide(history: History) -> list[Draft]:
-            body: dict[str, Any] = {"nodes": [], "labels": [], "classes": []}
-            if said:
-                known = Answers.check(self._contents, list(said), list(said.values()), who, False, False, False)
-                body = replace(known, closed=True).as_known(history, rules.audit, rules.given)
-            beside = {"percent": percent, "counts": counts or None, "column": column}
-            return [Draft("known", who, body | {key: value for key, value in beside.items() if value is not None})]
-
-        return self._change(decide)[0].id
+        who = valid_person(annotator)
+        known = team.Known.read(self.moment(), answers, percent, counts)
+        return self._change_now(partial(known.draft, who))[0].id
 
     def assign(
         self,
@@ -633,17 +581,8 @@ class Session(Job):
         if most is not None and (isinstance(most, bool) or not isinstance(most, int) or most < 1):
             raise InputError(f"the number of rows must be a whole number, at least 1, got {most!r}")
         wanted = [self.find(node) for node in nodes]
-        given: list[int] = []
-
-        def decide(history: History) -> list[Draft]:
-            nonlocal given
-            rules = Rules.of(self._contents, history)
-            given = may_be_given(history, rules, who, wanted, time.time())[:most]
-            why = [f"{giver} has given it to you"]
-            return [Draft("ask", who, {"node": node, "audit": node in rules.audit, "why": why}) for node in given]
-
-        self._change(decide)
-        return given
+        asked = self._change_now(partial(team.assign, giver, who, wanted, most))
+        return [event.body["node"] for event in asked]
 
     def release(
         self, annotator: str, by: str | None = None, nodes: Sequence[int | str] | npt.NDArray[Any] | None = None
@@ -661,17 +600,13 @@ class Session(Job):
         who, freed = valid_person(annotator), 0
         wanted = None if nodes is None else {self.find(node) for node in nodes}
 
-        def decide(history: History) -> list[Draft]:
+        def decide(moment: Moment) -> list[Draft]:
             nonlocal freed
-            waiting = history.open_queries(Rules.of(self._contents, history).redundancy)
-            theirs = [
-                query.node for query in waiting if query.annotator == who and (wanted is None or query.node in wanted)
-            ]
+            theirs = team.unanswered(moment, who, wanted)
             freed = len(theirs)
-            about: dict[str, Any] = {"annotator": who} if wanted is None else {"annotator": who, "nodes": theirs}
-            return [Draft("release", valid_person(by or who), about)] if freed else []
+            return team.release(valid_person(by or who), who, theirs, some=wanted is not None)
 
-        self._change(decide)
+        self._change_now(decide)
         return freed
 
     def undo(self, event: int | None = None, annotator: str | None = None) -> Event:
@@ -689,18 +624,9 @@ class Session(Job):
         Raises:
             SessionError: there is nothing to take back, or two classes would have one name.
         """
-        target: Event | None = None
-
-        def decide(history: History) -> list[Draft]:
-            nonlocal target
-            target = changes.undoable(self._log.events, history, event, annotator)
-            draft = Draft("undo", annotator or target.annotator, {"event": target.id})
-            changes.check_undo(self._log.events, draft, self._contents.first_classes)
-            return [draft]
-
-        self._change(decide)
-        assert target is not None
-        return target
+        start = self._contents.first_classes
+        written = self._change(lambda now: changes.undo(self._log.events, now, event, annotator, start))[0]
+        return self._log.events[int(written.body["event"]) - 1]
 
     def predict(self, reporter: Reporter | None = None) -> Prediction:
         """Probabilities for all nodes, from a copy of the classifier that was trained the closing epochs.
@@ -917,8 +843,10 @@ def _other_job(path: str | Path, session: Session, me: str | None) -> OtherJob:
     Raises:
         InputError: its rows are others.
     """
+    here = None if me is None else valid_person(me)
+    changes.refuse_several(session.settings, session.path, "only jobs of one class a node can be joined")
     with Session.open(path) as job:
         history, events, first = job.refresh(), job.events, job._growth.first.graph
     changes.refuse_several(job.settings, job.path, "only jobs of one class a node can be joined")
     check_same_rows(Path(path), session._growth.first.graph, first, additions(session.events), additions(events))
-    return OtherJob(Path(path).name, history, events, {} if me is None else {ANNOTATOR: me})
+    return OtherJob(Path(path).name, history, events, {} if here is None else {ANNOTATOR: here})

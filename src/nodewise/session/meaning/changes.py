@@ -51,6 +51,7 @@ __all__ = [
     "servable",
     "settle",
     "skip",
+    "undo",
     "undoable",
 ]
 
@@ -414,6 +415,20 @@ def check_undo(events: Sequence[Event], draft: Draft, start: Sequence[str]) -> N
                 f"with event {draft.body['event']} taken back two classes would be called"
                 f" {after.classes.duplicates[0]!r}: rename one of them first"
             )
+
+
+def undo(
+    events: Sequence[Event], history: History, number: int | None, annotator: str | None, start: Sequence[str]
+) -> list[Draft]:
+    """That something is taken back, by its annotator unless somebody else is named; else as `undoable`.
+
+    Args:
+        start: the classes that the job began with.
+    """
+    target = undoable(events, history, number, annotator)
+    draft = Draft("undo", annotator or target.annotator, {"event": target.id})
+    check_undo(events, draft, start)
+    return [draft]
 
 
 def undoable(events: Sequence[Event], history: History, number: int | None, annotator: str | None) -> Event:

@@ -14,7 +14,7 @@ from nodewise.session.answers import Answer, numbers_of
 from nodewise.session.log.contents import Contents
 from nodewise.session.meaning.history import History, Label, OpenQuery, TrainingLabels
 
-__all__ = ["Moment", "Plan", "Rules", "may_be_given", "plan_queries"]
+__all__ = ["Moment", "Plan", "Rules", "plan_queries"]
 
 _CLOCK_SKEW = 300.0
 """Seconds by which the clocks of two machines may differ."""
@@ -264,28 +264,6 @@ def plan_queries(history: History, rules: Rules, who: str, count: int, now: floa
     lack = "" if len(audit) + fresh >= need else _lack(history, rules, live)
     control = _control(history, rules, who, fresh, lambda node: node in have or answered(node))
     return Plan(mine[:count], second, audit, fresh - len(control), out, lack, reserve, control)
-
-
-def may_be_given(history: History, rules: Rules, who: str, nodes: Sequence[int], now: float) -> list[int]:
-    """Of these nodes those that can be given to an annotator: they have not said anything of it, an opinion is wanted,
-    and nobody else has been given it.
-    """
-    waiting = history.open_queries(rules.redundancy)
-    have = {query.node for query in waiting if query.annotator == who}
-    live = Counter(query.node for query in waiting if query.annotator != who and rules.is_reserved(query, now))
-    decided = set(history.settled) | set(history.overruled) | have | rules.gone | rules.given | rules.known
-    skipped = history.skipped.get(who, frozenset())
-
-    def is_free(node: int) -> bool:
-        ballot = history.ballots.get(node, {})
-        return (
-            node not in decided
-            and node not in skipped
-            and who not in ballot
-            and len(ballot) + live[node] < rules.redundancy
-        )
-
-    return [node for node in dict.fromkeys(nodes) if is_free(node)]
 
 
 def _new(history: History, rules: Rules, busy: set[int], answered, need: int) -> tuple[list[int], int, list[int]]:  # type: ignore[no-untyped-def]

@@ -26,6 +26,7 @@ from nodewise.session.answers import ClassList, Draft, Event, valid_person
 from nodewise.session.log.contents import Contents
 from nodewise.session.log.database import damaged
 from nodewise.session.log.log import Log
+from nodewise.session.meaning.changes import check_undo
 from nodewise.session.meaning.history import History
 
 __all__ = [
@@ -292,17 +293,26 @@ def _packed(nodes: npt.NDArray[Any], answers: npt.NDArray[Any], confidence: npt.
     return packed.getvalue()
 
 
-def draft_withdrawal(who: str, name: str, history: History) -> list[Draft]:
+def draft_withdrawal(who: str, name: str, log: Sequence[Event], start: Sequence[str], history: History) -> list[Draft]:
     """All that a model has said, taken back.
+
+    Args:
+        who: who takes it back. name: the model's.
+        log: all events. start: the classes that the job began with.
+        history: what the log means.
 
     Raises:
         InputError: no model of that name has said anything.
+        SessionError: two classes would have one name.
     """
     events = [event for event in history.suggested if event.body["name"] == name]
     if not events:
         known = ", ".join(dict.fromkeys(str(event.body["name"]) for event in history.suggested))
         raise InputError(f"no model {name!r} has said anything: those that have are {known or 'none'}")
-    return [Draft("undo", who, {"event": event.id}) for event in reversed(events)]
+    drafts = [Draft("undo", who, {"event": event.id}) for event in reversed(events)]
+    for draft in drafts:
+        check_undo(log, draft, start)
+    return drafts
 
 
 def suggested_columns(history: History) -> frozenset[str]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -17,7 +16,7 @@ import numpy as np
 
 from nodewise.ground.errors import InputError
 from nodewise.session.answers import SEPARATOR, valid_person, valid_text
-from nodewise.session.meaning.rules import may_be_given
+from nodewise.session.meaning.team import may_be_given
 from nodewise.studio.work.errors import ConflictError
 
 if TYPE_CHECKING:
@@ -172,7 +171,7 @@ def plan(opened: OpenSession, wish: Wish, found: Sequence[int]) -> Plan:
         taken = rows.tolist()
     elif wish.action == "assign":
         to = valid_person(wish.to)
-        taken = may_be_given(session.refresh(), session.rules(), to, rows.tolist(), time.time())
+        taken = may_be_given(session.moment(), to, rows.tolist())
         left["with somebody already, or in need of no further opinion"] = len(rows) - len(taken)
     else:
         taken = rows.tolist()
