@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -27,8 +26,17 @@ from nodewise.studio.api.responses import (
 )
 from nodewise.studio.api.routing import CurrentStudio, FormRoute, make_router, refusals
 from nodewise.studio.api.studio_responses import NameResponse
+from nodewise.studio.api.uploads import (
+    FormEncoding,
+    FormHeader,
+    FormSession,
+    FormTicket,
+    FormWho,
+    as_upload,
+    change_beside,
+    opened_session,
+)
 from nodewise.studio.guard.roles import permit
-from nodewise.studio.work.open_session import OpenSession
 from nodewise.studio.work.row_files import (
     Purpose,
     add_rows,
@@ -39,8 +47,6 @@ from nodewise.studio.work.row_files import (
     preview_join,
     preview_rows,
 )
-from nodewise.studio.work.studio import Studio
-from nodewise.studio.work.upload import Upload
 from nodewise.studio.work.worker import Priority
 
 __all__ = ["forms", "router"]
@@ -53,22 +59,7 @@ _Rows = Annotated[
     UploadFile, File(description="the rows: a table in any form, a text a line (.txt), or numbers (.npy)")
 ]
 _Job = Annotated[UploadFile, File(description="the file of another session of the same rows")]
-_Session = Annotated[
-    str | None,
-    Form(
-        min_length=1,
-        max_length=255,
-        description="which session; by default the one that the studio was started with, or opened first",
-    ),
-]
-_Who = Annotated[str, Form(min_length=1, max_length=200, description="who does it")]
 _Me = Annotated[str | None, Form(min_length=1, max_length=200, description="who is called me in the other session")]
-_Encoding = Annotated[str | None, Form(max_length=40, description="how the table is encoded; guessed by default")]
-_Header = Annotated[bool | None, Form(description="whether the first line names the columns; guessed by default")]
-_Ticket = Annotated[
-    str | None,
-    Form(min_length=8, max_length=64, description="a word of your own, by which POST /cancel ends the work"),
-]
 
 
 @forms.post("/rows/preview", response_model=RowsPreviewResponse, responses=refusals(404, 409, 415, 507))
@@ -76,14 +67,14 @@ _Ticket = Annotated[
 async def preview_uploaded(
     studio: CurrentStudio,
     rows: _Rows,
-    session: _Session = None,
+    session: FormSession = None,
     purpose: Annotated[Purpose, Form(description="what is to be done with them")] = "add",
-    encoding: _Encoding = None,
-    header: _Header = None,
+    encoding: FormEncoding = None,
+    header: FormHeader = None,
 ) -> Json:
     """What the rows of a file would bring: how many, which columns, what is refused. Nothing is kept."""
-    upload = Upload(rows.filename or "", rows.file)
-    opened = await _opened(studio, session)
+    upload = as_upload(rows)
+    opened = await opened_session(studio, session)
     told = await studio.builder.run(
         Priority.READ,
         lambda: preview_rows(opened.session, upload, studio.scratch, purpose, encoding=encoding, header=header),
@@ -96,14 +87,14 @@ async def preview_uploaded(
 async def add(
     studio: CurrentStudio,
     rows: _Rows,
-    session: _Session = None,
-    annotator: _Who = "me",
-    encoding: _Encoding = None,
-    header: _Header = None,
+    session: FormSession = None,
+    annotator: FormWho = "me",
+    encoding: FormEncoding = None,
+    header: FormHeader = None,
 ) -> Json:
     """Add the rows of a file to a job: labels, open queries and the audit stay. One event, which an undo takes back."""
-    upload = Upload(rows.filename or "", rows.file)
-    return await _change(
+    upload = as_upload(rows)
+    return await change_beside(
         studio,
         session,
         annotator,
@@ -116,14 +107,14 @@ async def add(
 async def change(
     studio: CurrentStudio,
     rows: _Rows,
-    session: _Session = None,
-    annotator: _Who = "me",
-    encoding: _Encoding = None,
-    header: _Header = None,
+    session: FormSession = None,
+    annotator: FormWho = "me",
+    encoding: FormEncoding = None,
+    header: FormHeader = None,
 ) -> Json:
     """Put the rows of a table, in which a column names them, in the place of a job's. Labels stay; it can be undone."""
-    upload = Upload(rows.filename or "", rows.file)
-    return await _change(
+    upload = as_upload(rows)
+    return await change_beside(
         studio,
         session,
         annotator,
@@ -153,17 +144,17 @@ async def remove(request: RemoveRequest, studio: CurrentStudio) -> Json:
 async def predict(
     studio: CurrentStudio,
     rows: _Rows,
-    session: _Session = None,
-    encoding: _Encoding = None,
-    header: _Header = None,
-    ticket: _Ticket = None,
+    session: FormSession = None,
+    encoding: FormEncoding = None,
+    header: FormHeader = None,
+    ticket: FormTicket = None,
 ) -> FileResponse:
     """A table of what the labels so far predict for rows that are not in the job, at most 100,000; they are not added.
 
     What models say is left out: people's labels alone predict.
     """
-    upload = Upload(rows.filename or "", rows.file)
-    opened = await _opened(studio, session)
+    upload = as_upload(rows)
+    opened = await opened_session(studio, session)
 
     def step() -> None:
         studio.builder.give_way()
@@ -188,10 +179,10 @@ async def predict(
 
 @forms.post("/join/preview", response_model=JoinPreviewResponse, responses=refusals(404, 409, 415, 507))
 @permit("owner")
-async def preview_joined(studio: CurrentStudio, job: _Job, session: _Session = None, me: _Me = None) -> Json:
+async def preview_joined(studio: CurrentStudio, job: _Job, session: FormSession = None, me: _Me = None) -> Json:
     """What the labels of another job of the same rows would bring, and where people would disagree. Nothing is kept."""
-    upload = Upload(job.filename or "", job.file)
-    opened = await _opened(studio, session)
+    upload = as_upload(job)
+    opened = await opened_session(studio, session)
     return Json(
         await studio.builder.run(Priority.READ, lambda: preview_join(opened.session, upload, studio.scratch, me))
     )
@@ -200,11 +191,11 @@ async def preview_joined(studio: CurrentStudio, job: _Job, session: _Session = N
 @forms.post("/join", response_model=JoinedResponse, responses=refusals(404, 409, 415, 507))
 @permit("owner")
 async def join(
-    studio: CurrentStudio, job: _Job, session: _Session = None, annotator: _Who = "me", me: _Me = None
+    studio: CurrentStudio, job: _Job, session: FormSession = None, annotator: FormWho = "me", me: _Me = None
 ) -> Json:
     """Take over the labels of another job of the same rows, with who gave them and when; as one event."""
-    upload = Upload(job.filename or "", job.file)
-    return await _change(
+    upload = as_upload(job)
+    return await change_beside(
         studio,
         session,
         annotator,
@@ -220,23 +211,9 @@ async def take_backup(
     name: Annotated[str, Form(min_length=1, max_length=100, description="what the session is to be called")],
 ) -> Json:
     """Put a backup among the sessions; it is checked as any session is, and never takes the place of another."""
-    upload = Upload(job.filename or "", job.file)
+    upload = as_upload(job)
     wanted = name.strip()
     await studio.builder.run(
         Priority.BACKGROUND, lambda: open_backup(upload, wanted, studio.settings.folder, studio.scratch)
     )
     return Json({"name": wanted}, 201)
-
-
-async def _opened(studio: Studio, session: str | None) -> OpenSession:
-    return await studio.worker.run(Priority.READ, lambda: studio.sessions.get(session))
-
-
-async def _change(
-    studio: Studio, session: str | None, annotator: str, change: Callable[[OpenSession], dict[str, Any]]
-) -> Json:
-    """Makes a change beside the worker, which goes on asking, and answers with what came of it."""
-    opened = await _opened(studio, session)
-    told = await studio.builder.run(Priority.BACKGROUND, lambda: change(opened))
-    status = await studio.worker.run(Priority.ANSWER, lambda: opened.after_change(annotator))
-    return Json({**told, "status": status})

@@ -20,11 +20,12 @@ from nodewise.studio.api.studio_responses import (
     StudioResponse,
     TicketResponse,
 )
+from nodewise.studio.api.uploads import FormColumn, FormEncoding, FormHeader, FormTicket, as_upload
 from nodewise.studio.guard.roles import EVERYBODY, VISITOR, permit
 from nodewise.studio.work.errors import CancelledWorkError
 from nodewise.studio.work.folders import FILES
 from nodewise.studio.work.jobs import BESIDE
-from nodewise.studio.work.upload import NewSession, Upload, create_session, preview, told_to_pages
+from nodewise.studio.work.upload import NewSession, create_session, preview, told_to_pages
 from nodewise.studio.work.worker import Priority
 
 if TYPE_CHECKING:
@@ -37,9 +38,6 @@ router = make_router("sessions")
 forms = make_router("sessions")
 forms.route_class = FormRoute
 
-_Column = Annotated[str | None, Form(max_length=500)]
-_Encoding = Annotated[str | None, Form(max_length=40, description="how the table is encoded; guessed by default")]
-_Header = Annotated[bool | None, Form(description="whether the first line names the columns; guessed by default")]
 _More = Annotated[
     list[UploadFile],
     File(
@@ -125,19 +123,19 @@ async def cancel(request: CancelRequest, studio: CurrentStudio) -> Json:
 
 @forms.post("/preview", response_model=PreviewResponse, responses=refusals(415, 507))
 @permit("owner")
-async def preview_upload(
+async def previewas_upload(
     nodes: Annotated[
         UploadFile,
         File(description="a CSV file, a row for each node; or JSON lines, parquet, GraphML, edges, npz, a zip of CSV"),
     ],
     studio: CurrentStudio,
-    encoding: _Encoding = None,
-    header: _Header = None,
+    encoding: FormEncoding = None,
+    header: FormHeader = None,
     more: _More = [],  # noqa: B006
     labelled: _Labelled = None,
 ) -> Json:
     """What the columns of a table seem to hold, or of the type to be labelled. Nothing is kept."""
-    upload, others = _upload(nodes), [_upload(each) for each in more]
+    upload, others = as_upload(nodes), [as_upload(each) for each in more]
     return Json(
         await studio.builder.run(
             Priority.READ, lambda: preview(upload, studio.scratch, encoding, header, others, labelled)
@@ -166,7 +164,7 @@ async def new_session(
     text: Annotated[
         list[_Text], Form(max_length=50, description="the columns of texts, repeated; several are joined")
     ] = [],  # noqa: B006
-    label: _Column = None,
+    label: FormColumn = None,
     labels_as: Annotated[
         Literal["given", "key"] | None,
         Form(
@@ -187,17 +185,14 @@ async def new_session(
             ),
         ),
     ] = None,
-    id: _Column = None,
+    id: FormColumn = None,
     knn: Annotated[int, Form(ge=1, le=1000, description="how many similar rows each row is joined to")] = 10,
     metric: Annotated[Literal["cosine", "euclidean"], Form()] = "cosine",
-    encoding: _Encoding = None,
-    header: _Header = None,
+    encoding: FormEncoding = None,
+    header: FormHeader = None,
     more: _More = [],  # noqa: B006
     labelled: _Labelled = None,
-    ticket: Annotated[
-        str | None,
-        Form(min_length=8, max_length=64, description="a word of your own, by which POST /cancel ends the work"),
-    ] = None,
+    ticket: FormTicket = None,
 ) -> Json:
     """Make a session from a table and open it. ``text``, ``label`` and ``id`` name columns.
 
@@ -222,9 +217,9 @@ async def new_session(
         separator,
         settings,
     )
-    table, others = _upload(nodes), [_upload(each) for each in more]
+    table, others = as_upload(nodes), [as_upload(each) for each in more]
     # A browser sends an empty file of no name for a field that was left empty.
-    ends = None if edges is None or (not edges.filename and not edges.size) else _upload(edges)
+    ends = None if edges is None or (not edges.filename and not edges.size) else as_upload(edges)
 
     def step() -> None:
         studio.builder.give_way()
@@ -253,7 +248,3 @@ async def new_session(
     session = await studio.builder.run(Priority.BACKGROUND, make)
     await studio.worker.run(Priority.READ, lambda: studio.sessions.take(session))
     return Json({"name": new.name}, 201)
-
-
-def _upload(file: UploadFile) -> Upload:
-    return Upload(file.filename or "", file.file)

@@ -17,6 +17,7 @@ from nodewise.studio.api.suggestion_responses import (
     SuggestionsResponse,
     WithdrawnResponse,
 )
+from nodewise.studio.api.uploads import FormColumn, FormSession, FormWho, as_upload, change_beside, opened_session
 from nodewise.studio.guard.roles import JUDGES, permit
 from nodewise.studio.work.model_files import Brought, bring, offered_columns, preview_suggestions
 from nodewise.studio.work.upload import Upload
@@ -29,16 +30,7 @@ forms = make_router("models")
 forms.route_class = FormRoute
 
 _Rows = Annotated[UploadFile | None, File(description="a table of answers; without it a column of the rows is taken")]
-_Column = Annotated[str | None, Form(max_length=500)]
 _Name = Annotated[str, Form(min_length=1, max_length=200, description="the model")]
-_Session = Annotated[
-    str | None,
-    Form(
-        min_length=1,
-        max_length=255,
-        description="which session; by default the one that the studio was started with, or opened first",
-    ),
-]
 
 
 @router.get("/suggestions", response_model=SuggestionsResponse, responses=refusals(404, 409))
@@ -83,14 +75,14 @@ async def preview_answers(
     studio: CurrentStudio,
     name: _Name,
     rows: _Rows = None,
-    node: _Column = None,
-    label: _Column = None,
-    confidence: _Column = None,
-    session: _Session = None,
+    node: FormColumn = None,
+    label: FormColumn = None,
+    confidence: FormColumn = None,
+    session: FormSession = None,
 ) -> Json:
     """What a model's answers would bring, from a table or a column of the job's own rows. Nothing is kept."""
     brought = Brought(name, _upload(rows), node, label, confidence)
-    opened = await studio.worker.run(Priority.READ, lambda: studio.sessions.get(session))
+    opened = await opened_session(studio, session)
     return Json(
         await studio.builder.run(Priority.READ, lambda: preview_suggestions(opened.session, brought, studio.scratch))
     )
@@ -102,20 +94,17 @@ async def bring_answers(
     studio: CurrentStudio,
     name: _Name,
     rows: _Rows = None,
-    node: _Column = None,
-    label: _Column = None,
-    confidence: _Column = None,
-    session: _Session = None,
-    annotator: Annotated[str, Form(min_length=1, max_length=200, description="who does it")] = "me",
+    node: FormColumn = None,
+    label: FormColumn = None,
+    confidence: FormColumn = None,
+    session: FormSession = None,
+    annotator: FormWho = "me",
 ) -> Json:
     """Take a model's answers, from a table or a column of the job's own rows. One event, which an undo takes back."""
     brought = Brought(name, _upload(rows), node, label, confidence)
-    opened = await studio.worker.run(Priority.READ, lambda: studio.sessions.get(session))
-    told = await studio.builder.run(
-        Priority.BACKGROUND, lambda: bring(opened.session, brought, studio.scratch, annotator)
+    return await change_beside(
+        studio, session, annotator, lambda opened: bring(opened.session, brought, studio.scratch, annotator)
     )
-    status = await studio.worker.run(Priority.ANSWER, lambda: opened.after_change(annotator))
-    return Json({**told, "status": status})
 
 
 @router.post("/suggestions/withdraw", response_model=WithdrawnResponse, responses=refusals(404, 409, 415, 507))
@@ -132,4 +121,4 @@ async def withdraw(request: WithdrawRequest, studio: CurrentStudio) -> Json:
 
 
 def _upload(rows: UploadFile | None) -> Upload | None:
-    return None if rows is None else Upload(rows.filename or "", rows.file)
+    return None if rows is None else as_upload(rows)
