@@ -1,7 +1,7 @@
 """Label a table of your own.
 
 A data frame becomes a graph: each row is joined to the rows most like it. A session asks about the rows that teach the
-most; here an answer key stands in for a person. Everything told is in the session's file, and another process can go on
+most; here an answer key stands in for a person. Every answer is in the session's file, and another process can go on
 with it.
 """
 

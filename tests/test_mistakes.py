@@ -943,9 +943,9 @@ MISTAKES: list[tuple[str, Callable[[World], object], type[Exception], str]] = [
         "more labels than nodes",
         lambda w: w.session.tell([0, 1], ["alpha"]),
         ValueError,
-        "2 nodes but 1 label were told: give one for each",
+        "2 nodes but 1 label: give one for each",
     ),
-    ("no node", lambda w: w.session.tell([], []), ValueError, "no node was told: give at least one"),
+    ("no node", lambda w: w.session.tell([], []), ValueError, "no node is named: give at least one"),
     (
         "a label outside a closed list",
         lambda w: w.closed.tell(0, "gamma", new_class=True),
@@ -993,7 +993,7 @@ MISTAKES: list[tuple[str, Callable[[World], object], type[Exception], str]] = [
         "an event that is not there undone",
         lambda w: w.session.undo(99),
         ValueError,
-        "there is no event 99 to undo: nothing has been told yet",
+        "there is no event 99 to undo: the log is empty",
     ),
     (
         "a budget below 1",
@@ -1059,7 +1059,7 @@ MISTAKES: list[tuple[str, Callable[[World], object], type[Exception], str]] = [
         "two classes where a row has one",
         lambda w: w.session.tell(0, ["alpha", "beta"]),
         ValueError,
-        "1 node but 2 labels were told: give one for each; a row has one class here, sets are for jobs",
+        "1 node but 2 labels: give one for each; a row has one class here, sets are for jobs",
     ),
     (
         "nobody as an annotator",
@@ -1470,7 +1470,7 @@ COMMANDS: list[tuple[str, str, int, str]] = [
         "two classes for one row",
         "session tell open.nodewise 3 alpha beta",
         2,
-        "1 node but 2 labels were told: give one for each; a row has one class",
+        "1 node but 2 labels: give one for each; a row has one class",
     ),
     (
         "none of the classes, where a row has one",

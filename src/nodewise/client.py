@@ -144,7 +144,7 @@ class Connection:
         nodes: list[Any] = list(node) if many else [node]  # type: ignore[arg-type]
         given = [label] * len(nodes) if not many or isinstance(label, str) else list(label)
         if len(given) != len(nodes):
-            raise InputError(f"{len(nodes)} nodes but {len(given)} labels were told: give one for each")
+            raise InputError(f"{len(nodes)} nodes but {len(given)} labels: give one for each")
         labels = [{"node": self._node(one), "label": said} for one, said in zip(nodes, given, strict=True)]
         events: list[int] = self._post("/tell", labels=labels, new_class=new_class, overrule=overrule)["events"]
         return events if many else events[0]

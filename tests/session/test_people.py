@@ -32,7 +32,7 @@ def test_whoever_changes_anothers_label_is_told_and_may_overrule_it_knowingly(tm
     session.tell(1, "a", "ada")
     session.tell(1, "a", "bob")  # the same is no contradiction
     with pytest.raises(
-        AlreadyLabelledError, match="node '1' was labelled 'a' by 'ada': nothing was told; to overrule"
+        AlreadyLabelledError, match="node '1' was labelled 'a' by 'ada': nothing was changed; to overrule"
     ) as caught:
         session.tell([2, 1], ["b", "b"], "eve")
     assert (caught.value.node, caught.value.label, caught.value.annotator) == ("1", "a", "ada")

@@ -351,10 +351,10 @@ def test_a_session_and_what_it_gives_show_themselves_in_a_line_and_in_notebooks(
     for thing in shown:
         assert len(repr(thing)) <= 120 and "\n" not in repr(thing) and "0x" not in repr(thing)
         assert thing._repr_html_().startswith("<table>") and "<b>" not in thing._repr_html_()
-    assert "1 of 3 labels told" in repr(session) and "0 of 2 of the audit" in repr(shown[1])
+    assert "1 of 3 labels" in repr(session) and "0 of 2 of the audit" in repr(shown[1])
     assert repr(shown[3]) == "Prediction(60 nodes, 2 classes, from 1 label)"
     session.close()
-    assert "1 of 3 labels told" in repr(session), "also when it is closed"
+    assert "1 of 3 labels" in repr(session), "also when it is closed"
 
 
 def test_a_report_on_a_small_audit_tells_no_percentage_and_one_just_begun_tells_that(tmp_path: Path) -> None:

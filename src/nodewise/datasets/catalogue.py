@@ -85,7 +85,7 @@ _FB100 = {
 _SKLEARN = {"source": "scikit-learn, after the UCI repository", "licence": "CC BY 4.0", "origin": "included"}
 _GENERATED = {"source": "nodewise.datasets.synthetic_graph, seed 0", "origin": "generated"}
 _LINQS = (
-    "PyTorch Geometric's copy has fewer pages than the LINQS one, whose size is told here and which is read where the"
+    "PyTorch Geometric's copy has fewer pages than the LINQS one, whose size stands here and which is read where the"
     " data folder holds it"
 )
 _TWITCH = (

@@ -154,7 +154,7 @@ class Contest:
         if not names or len(set(names)) < len(names):
             raise InputError(
                 f"give at least one strategy, and each only once, got {', '.join(names) or 'none'}; two with other"
-                " settings are told apart by names of your own: Method(strategy, name=…) of nodewise.evaluation"
+                " settings need names of your own: Method(strategy, name=…) of nodewise.evaluation"
             )
 
 

@@ -42,7 +42,7 @@ class ProcessEngine:
     Attributes:
         processes: how many; 0: as many as there are cores.
         seconds: when it ends whatever is under way, counted from when it was made; None: when all is done.
-        leave_out: whether a task that fails is told and left out, in place of ending all; after three failures of a
+        leave_out: whether a task that fails is reported and left out, in place of ending all; after three failures of a
             strategy with a classifier all their later tasks are left out, too.
 
     Example:

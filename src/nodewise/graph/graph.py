@@ -65,7 +65,7 @@ For any other graph ``paper`` changes nothing.
 
 PREPROCESSING = {
     "raw": "as they are",
-    "paper": "what the paper did with this graph, told by the graph's name",
+    "paper": "what the paper did with this graph, by the graph's name",
     "unit": "every row divided by its L2 length",
     "row": "every row divided by the sum of its absolute values",
     "center": "every column's mean subtracted",

@@ -137,7 +137,7 @@ class Preparation:
             told = json.loads(text)
             if told["schema"] != _SCHEMA:
                 raise GraphError(
-                    f"how its rows became features is told in form {told['schema']!r}, and form {_SCHEMA} is known"
+                    f"how its rows became features is written in form {told['schema']!r}, and form {_SCHEMA} is known"
                     " here: use a newer nodewise"
                 )
             names, parts = [str(name) for name in told["arrays"]], [dict(part) for part in told["parts"]]

@@ -137,7 +137,7 @@ class AlreadyLabelledError(SessionError):
 
     def __init__(self, node: str, label: str, annotator: str) -> None:
         super().__init__(
-            f"node {node!r} was labelled {label!r} by {annotator!r}: nothing was told; to overrule it knowingly, say"
+            f"node {node!r} was labelled {label!r} by {annotator!r}: nothing was changed; to overrule it knowingly, say"
             " so: --overrule, or overrule=True"
         )
         self.node, self.label, self.annotator = node, label, annotator

@@ -159,13 +159,13 @@ class Session(Job):
     def __repr__(self) -> str:
         """One line: file, graph, and how far it was when last looked at; nothing is read for it."""
         rules, classes = self.rules(), len(self._history.classes)
-        told = f"{len(rules.told(self._history))} of {count(rules.budget, 'label')} told"
+        told = f"{len(rules.told(self._history))} of {count(rules.budget, 'label')}"
         return f"Session({self.path.name!r}: {self.graph.name!r}, {told}, {count(classes, 'class', 'classes')})"
 
     def _repr_html_(self) -> str:
         """A small table for notebooks."""
         rules, names = self.rules(), [each.name for each in self._history.classes]
-        facts = {"graph": self.graph.name, "told": f"{len(rules.told(self._history))} of {rules.budget}"}
+        facts = {"graph": self.graph.name, "labels": f"{len(rules.told(self._history))} of {rules.budget}"}
         return html_table(self.path.name, {**facts, "classes": ", ".join(names) or "none yet", **self.settings.facts()})
 
     @overload

@@ -298,7 +298,7 @@ class NewSettings:
     trust: bool = setting(
         False,
         kind="flag",
-        help="Whether a label that the others contradict counts less; nothing that was told is changed by it.",
+        help="Whether a label that the others contradict counts less; no answer is changed by it.",
         title="Let labels that may be wrong count less",
         flags="--trust/--no-trust",
     )

@@ -93,7 +93,7 @@ def test_a_whole_job(nodewise: Run, tmp_path: Path) -> None:
 def test_tell_skip_undo_and_change(job: Path, capfd: pytest.CaptureFixture[str]) -> None:
     first = json.loads(run(capfd, "ask", job, "--json")[0])["queries"][0]["name"]
     out, _ = run(capfd, "tell", job, first, "Mr. Hi")
-    assert out == f"{first}: Mr. Hi (1 of 6 labels told)\n"
+    assert out == f"{first}: Mr. Hi (1 of 6 labels)\n"
     refused = run(capfd, "tell", job, first, "Officer", "--annotator", "ada", code=1)[1]
     assert f"node '{first}' was labelled 'Mr. Hi' by 'me'" in refused and "--overrule" in refused
     assert (
@@ -117,11 +117,11 @@ def test_tell_skip_undo_and_change(job: Path, capfd: pytest.CaptureFixture[str])
         and run(capfd, "undo", job)[0] == "undone: class Neither by me\n"
     )
     text, _ = run(capfd, "status", job)
-    assert "1 of 6 told" in text and "cross-validated" not in text
+    assert "1 of 6" in text and "cross-validated" not in text
 
 
 def test_classes_notes_bulk_answers_and_released_queries(job: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    assert run(capfd, "bulk", job, "Officer", "30", "31", "32")[0] == "3 nodes: Officer (in bulk, 0 of 6 labels told)\n"
+    assert run(capfd, "bulk", job, "Officer", "30", "31", "32")[0] == "3 nodes: Officer (in bulk, 0 of 6 labels)\n"
     assert run(capfd, "rename", job, "Officer", "Captain")[0] == "2: Captain, once Officer\n"
     run(capfd, "describe", job, "Captain", "wears a hat")
     run(capfd, "guideline", job, "look twice")
@@ -233,9 +233,9 @@ def test_nothing_to_undo_ends_with_1(job: Path, capfd: pytest.CaptureFixture[str
 def test_a_row_with_a_known_answer_is_told_like_any_other(job: Path, capfd: pytest.CaptureFixture[str]) -> None:
     with Session.open(job) as session:
         session.set_known({5: "Officer"}, "olga", percent=10)
-    assert "(0 of 6 labels told)" in run(capfd, "tell", job, "5", "Officer", "--annotator", "ada")[0]
+    assert "(0 of 6 labels)" in run(capfd, "tell", job, "5", "Officer", "--annotator", "ada")[0]
     out, err = run(capfd, "tell", job, "5", "Mr. Hi", "--annotator", "bo")
-    assert "(0 of 6 labels told)" in out and "disagree" not in err
+    assert "(0 of 6 labels)" in out and "disagree" not in err
     assert "1 node: " in run(capfd, "bulk", job, "Officer", "5", "--annotator", "cy")[0]
 
 

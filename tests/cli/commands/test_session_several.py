@@ -26,9 +26,9 @@ def test_a_job_of_several_labels(tmp_path: Path, capfd: pytest.CaptureFixture[st
     assert query["given"] == ["a"] and [name for name, _ in query["predicted"]] == ["a", "b", "c"]
     assert "would be given: a" in run(capfd, "ask", job)
     run(capfd, "undo", job)
-    assert run(capfd, "tell", job, "0", "b", "a") == "0: a;b (1 of 5 labels told)\n"
-    assert run(capfd, "tell", job, "1", "c;b") == "1: b;c (2 of 5 labels told)\n"
-    assert run(capfd, "tell", job, "2", "--none") == "2: none of them (3 of 5 labels told)\n"
+    assert run(capfd, "tell", job, "0", "b", "a") == "0: a;b (1 of 5 labels)\n"
+    assert run(capfd, "tell", job, "1", "c;b") == "1: b;c (2 of 5 labels)\n"
+    assert run(capfd, "tell", job, "2", "--none") == "2: none of them (3 of 5 labels)\n"
     assert run(capfd, "bulk", job, "a;c", "3", "4").startswith("2 nodes: a;c (in bulk")
     assert run(capfd, "undo", job).startswith("undone: bulk")
     assert run(capfd, "undo", job) == "undone: tell none of them of node 2 by me\n"

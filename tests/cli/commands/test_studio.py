@@ -61,7 +61,7 @@ def test_the_address_is_told_and_ctrl_c_ends_it_with_everything_in_the_file(
         told = httpx.post(f"{address}api/v1/tell", json={"labels": [{"node": node, "label": "a"}]}, timeout=300)
         assert told.status_code == 200 and (tmp_path / "job.nodewise-journal").exists()
         code, said = end(process)
-    assert code == 0 and said.splitlines()[1:] == ["Ctrl-C ends the studio; everything told is in the session's file"]
+    assert code == 0 and said.splitlines()[1:] == ["Ctrl-C ends the studio; every answer is in the session's file"]
     assert said.startswith("every user of this machine can open the page: with --token-file FILE")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["job.nodewise"]  # closed: the journal is gone
     with Session.open(tmp_path / "job.nodewise") as session:

@@ -53,7 +53,7 @@ def test_the_report_of_a_whole_job(classifier: str, tmp_path: Path) -> None:
     assert graph.y is not None
     session = Session.create(tmp_path / "job", graph, budget=20, audit=30, strategy="age", classifier=classifier)
     empty = session.stop_report()
-    assert empty.labels == 0 and empty.curve == () and "nothing has been told" in empty.words[0]
+    assert empty.labels == 0 and empty.curve == () and "nobody has given a label" in empty.words[0]
     while not session.done:
         node = session.ask().node
         session.tell(node, graph.class_names[graph.y[node]])
@@ -181,7 +181,7 @@ def test_leave_one_out_is_told_once_each_class_has_two_labels(tmp_path: Path) ->
     session = small_job(tmp_path / "job", classes=["a", "b", "c"])
     session.tell(list(range(5)), list("aaaab"))
     report = session.stop_report()
-    lack = "leave-one-out accuracy can be told once each class has two labels: 1 of 3 has them"
+    lack = "leave-one-out accuracy can be measured once each class has two labels: 1 of 3 has them"
     assert report.left_out is None and report.left_out_bias is None and report.left_out_lack == lack
     assert lack in report.words and not any("predicted from all the others" in line for line in report.words)
     assert report.as_dict()["left_out_lack"] == lack
@@ -201,7 +201,7 @@ def test_leave_one_out_needs_two_classes_and_five_labels_told_one_by_one(tmp_pat
     session = small_job(tmp_path / "other")
     session.tell(list(range(4)), list("aabb"))
     session.tell_bulk(list(range(10, 20)), "a")
-    assert "from 5 labels on that were told one by one: there are 4" in (session.stop_report().left_out_lack or "")
+    assert "from 5 labels on that were given one by one: there are 4" in (session.stop_report().left_out_lack or "")
 
 
 def test_cross_validation_of_a_trained_classifier_lacks_nothing(tmp_path: Path) -> None:

@@ -102,8 +102,8 @@ def plain(value: Any) -> Any:
         contents = pickle.dumps(value)
     except Exception as error:
         raise InputError(
-            f"{value!r} cannot be told from another of its kind ({error}): give numbers, texts, classes or functions of"
-            " a module as settings"
+            f"{value!r} cannot be distinguished from another of its kind ({error}): give numbers, texts, classes or"
+            " functions of a module as settings"
         ) from None
     return f"{qualified(type(value))} {hashlib.blake2b(contents, digest_size=8).hexdigest()}"
 

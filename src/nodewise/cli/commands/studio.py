@@ -170,7 +170,7 @@ def studio(
             )
         if annotator_token is not None:
             screen.note(f"for annotators: {address(host, number, annotator_token)}")
-        screen.note("Ctrl-C ends the studio; everything told is in the session's file")
+        screen.note("Ctrl-C ends the studio; every answer is in the session's file")
         threading.Thread(target=_load_torch, daemon=True).start()
         if browser:
             # where there is no browser, the address has been told

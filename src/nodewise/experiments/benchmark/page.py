@@ -63,7 +63,7 @@ def benchmark_page(result: BenchmarkResult, pictures: dict[str, str] | None = No
         f" {', '.join(map(str, result.labels))} labels a class, {' or '.join(map(str, runs))} runs"
         f"{f' on each of {copies} copies' if copies else ''}, seed {result.seed}, by [the protocol](protocol.md)."
         f" Each budget played by itself, this is {seconds / 3600:.1f} hours of one process"
-        f" ({result.machine or 'machine not told'}).",
+        f" ({result.machine or 'machine not recorded'}).",
     ]
     for classifier in result.classifiers:
         told = f"{_first(result, classifier, shown)} {_lacking(result, classifier, shown)}".strip()

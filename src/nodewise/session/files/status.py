@@ -75,12 +75,12 @@ class Status:
         audit = f", {self.audit[0]} of {self.audit[1]} of the audit" if self.audit[1] else ""
         classes = count(len(self.classes), "class", "classes")
         done = ", done" if self.done else ""
-        return f"Status({self.graph!r}: {self.told} of {count(self.budget, 'label')} told{audit}, {classes}{done})"
+        return f"Status({self.graph!r}: {self.told} of {count(self.budget, 'label')}{audit}, {classes}{done})"
 
     def _repr_html_(self) -> str:
         """A small table for notebooks."""
         rows = {
-            "told": f"{self.told} of {self.budget}",
+            "labels": f"{self.told} of {self.budget}",
             "audit": f"{self.audit[0]} of {self.audit[1]}" if self.audit[1] else "none",
             "labels of each class": ", ".join(f"{name} {number}" for name, number in self.balance.items())
             or "none yet",

@@ -284,7 +284,7 @@ def _words(
     f1: tuple[Accuracy | None, Accuracy | None] | None = None,
 ) -> tuple[str, ...]:
     if not points:
-        return ("nothing has been told yet, so there is nothing to report",)
+        return ("nobody has given a label yet, so there is nothing to report",)
     said = []
     if rate is not None and change is not None:
         said.append(

@@ -344,7 +344,7 @@ def failure(path: Path, done: str, wait: float, error: sqlite3.Error | OSError) 
         )
     if "full" in said:
         return SessionError(
-            f"{str(path)!r} cannot be {done}: the disk is full; nothing that was told before is lost; free some space"
+            f"{str(path)!r} cannot be {done}: the disk is full; no answer from before is lost; free some space"
             " and do it again"
         )
     if "readonly" in said or "unable to open" in said:
@@ -358,7 +358,7 @@ def failure(path: Path, done: str, wait: float, error: sqlite3.Error | OSError) 
     ):
         return damaged(path, said)
     return SessionError(
-        f"{str(path)!r} cannot be {done}: {said}; nothing that was told before is lost; check the disk and do it again"
+        f"{str(path)!r} cannot be {done}: {said}; no answer from before is lost; check the disk and do it again"
     )
 
 

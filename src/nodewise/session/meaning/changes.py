@@ -118,10 +118,10 @@ class Answers:
                 "" if listed_nodes or several else "; a row has one class here, sets are for jobs made with several"
             )
             raise InputError(
-                f"{count(len(listed), 'node')} but {count(len(labels), 'label')} were told: give one for each{one_each}"
+                f"{count(len(listed), 'node')} but {count(len(labels), 'label')}: give one for each{one_each}"
             )
         if not listed:
-            raise InputError("no node was told: give at least one")
+            raise InputError("no node is named: give at least one")
         indices = [contents.find(node) for node in listed]
         names = [contents.name_of(node) for node in indices]
         closed = contents.settings.closed_classes
@@ -450,7 +450,7 @@ def undoable(events: Sequence[Event], history: History, number: int | None, anno
             raise SessionError("there is nothing to undo" + (f" of {annotator!r}" if annotator is not None else ""))
         return own[-1]
     if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= len(events):
-        held = f"the log holds 1 to {len(events)}" if events else "nothing has been told yet"
+        held = f"the log holds 1 to {len(events)}" if events else "the log is empty"
         raise InputError(f"there is no event {number!r} to undo: {held}")
     target = events[number - 1]
     if target.kind == "ask":

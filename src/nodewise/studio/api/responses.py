@@ -167,7 +167,7 @@ class CardResponse(Response):
     notes: list[NoteResponse]
     predicted: list[tuple[str, float]] | None
     given: list[str] | None = Field(
-        description="where a node may have several classes, those that it is predicted to have; null where none is told"
+        description="where a node may have several classes, those that it is predicted to have; null where kept back"
     )
     suggested: list[SuggestedResponse] = Field(description="what models say; empty where a prediction is kept back")
     hidden: bool = Field(description="whether a prediction is kept back, since it could sway an answer")

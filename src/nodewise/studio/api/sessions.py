@@ -49,7 +49,8 @@ _More = Annotated[
     ),
 ]
 _Labelled = Annotated[
-    str | None, Form(max_length=100, description="of several node types the one to be labelled; by default as told")
+    str | None,
+    Form(max_length=100, description="of several node types the one to be labelled; by default the one with labels"),
 ]
 _Text = Annotated[str, Field(max_length=500)]
 

@@ -62,8 +62,7 @@ def preview_table(path: Path) -> dict[str, Any]:
                 seen.add(cell)
     if count == 1:
         raise GraphError(
-            f"{path} holds one row, and what is to be labelled is told by its neighbours: give at least two, better a"
-            " few dozen"
+            f"{path} holds one row, and a row is predicted by its neighbours: give at least two, better a few dozen"
         )
     cells = {name: [row[index] if index < len(row) else "" for row in first] for index, name in enumerate(header)}
     kinds = {name: _kind(name, column) for name, column in cells.items()}

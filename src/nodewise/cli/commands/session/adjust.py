@@ -139,7 +139,7 @@ def budget(
 
     with Session.open(file) as session:
         session.set_budget(labels)
-        screen.line(f"{session.status().told} of {labels} labels told")
+        screen.line(f"{session.status().told} of {labels} labels")
 
 
 def redundancy(

@@ -79,7 +79,7 @@ def ask(
             return
         for query in queries:
             _show(screen, session, query)
-        screen.note(f"{status.told} of {status.budget} labels told; classes: {', '.join(status.classes) or 'none yet'}")
+        screen.note(f"{status.told} of {status.budget} labels; classes: {', '.join(status.classes) or 'none yet'}")
         several = session.settings.several
         screen.note(
             f"answer: nodewise session tell {file} {queries[0].name} {'LABEL... or --none' if several else 'LABEL'}"
@@ -112,7 +112,7 @@ def tell(
             screen.note(f"the annotators disagree: {said}; {counts!r} counts")
         screen.line(
             f"{name}: {_worded(session.refresh().votes[index][annotator.strip()])} ({status.told} of {status.budget}"
-            " labels told)"
+            " labels)"
         )
         if status.done:
             screen.note(f"the budget is spent: nodewise session predict {file}")
@@ -142,7 +142,7 @@ def bulk(
         status = session.status()
         many = "1 node" if len(nodes) == 1 else f"{len(nodes)} nodes"
         said = _worded(session.refresh().labels[session.find(nodes[0])])
-        screen.line(f"{many}: {said} (in bulk, {status.told} of {status.budget} labels told)")
+        screen.line(f"{many}: {said} (in bulk, {status.told} of {status.budget} labels)")
 
 
 def note(

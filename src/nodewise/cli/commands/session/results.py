@@ -181,7 +181,7 @@ def _rows(now: Status) -> list[tuple[str, str]]:
         ("strategy", f"{now.strategy} ({now.reason})"),
         (
             "labels",
-            f"{now.told} of {now.budget} told"
+            f"{now.told} of {now.budget}"
             + (f", {now.bulk} in bulk" if now.bulk else "")
             + (f", {now.given} given before" if now.given else "")
             + (", done" if now.done else ""),

@@ -43,7 +43,7 @@ def add(
         drawn = f", {now.audit[1] - before.audit[1]} of them drawn for the audit" if now.audit[1] else ""
         screen.line(
             f"{len(numbers)} rows added, {numbers[0]} to {numbers[-1]}{drawn}: {now.nodes} rows, {now.told} of"
-            f" {now.budget} labels told"
+            f" {now.budget} labels"
         )
 
 
