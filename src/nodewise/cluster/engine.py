@@ -72,6 +72,11 @@ class RayEngine:
             self._open.close()
             self._open = None
 
+    @property
+    def processes(self) -> int:
+        """None on this machine: the cluster says how many at a time."""
+        return 0
+
     def device(self, name: str) -> str:
         """A GPU where tasks have a share of one, else the CPU; this machine need not have one."""
         if name == "auto":

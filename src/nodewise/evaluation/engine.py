@@ -22,6 +22,10 @@ __all__ = ["ENGINES", "Engine", "LocalEngine", "make_engine"]
 class Engine(Protocol):
     """Where tasks are played."""
 
+    @property
+    def processes(self) -> int:
+        """How many tasks are played at a time on this machine; 0: they are played elsewhere."""
+
     def device(self, name: str) -> str:
         """The device that tasks are to name, of what was asked for.
 
@@ -66,6 +70,11 @@ class LocalEngine:
     _tensors: tuple[tuple[str, str], GraphTensors] | None = field(default=None, init=False, repr=False)
     _environment: tuple[Any, Environment] | None = field(default=None, init=False, repr=False)
     _strategy: tuple[Any, Strategy] | None = field(default=None, init=False, repr=False)
+
+    @property
+    def processes(self) -> int:
+        """One task after another."""
+        return 1
 
     def device(self, name: str) -> str:
         """This machine's device of that name."""

@@ -13,8 +13,7 @@ import scipy.sparse as sp
 import torch
 
 from nodewise.classifiers.gcn import gcn_kernels as kernels
-from nodewise.classifiers.gcn.learner import labelled_loss, train_to_the_end
-from nodewise.classifiers.gcn.settings import GcnSettings
+from nodewise.classifiers.gcn.learner import GcnSettings, labelled_loss, train_to_the_end
 from nodewise.contracts import Capability, Learner
 from nodewise.graph.sparse_kernels import uniform
 from nodewise.graph.tensors import GraphTensors

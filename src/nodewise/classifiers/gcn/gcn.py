@@ -1,11 +1,10 @@
-"""The paper's classifier, a two-layer GCN: its name, its settings, and which learner runs it on a device."""
+"""The paper's classifier, a two-layer GCN: its name, what it can do, and which learner runs it on a device."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from nodewise.classifiers.gcn.learner import GcnLearner
-from nodewise.classifiers.gcn.settings import GcnSettings
+from nodewise.classifiers.gcn.learner import GcnLearner, GcnSettings
 from nodewise.contracts import Capability, Classifier, Learner
 from nodewise.graph import Graph
 from nodewise.graph.features import gcn_features

@@ -186,11 +186,10 @@ def play(
         raise InputError("no graph has a pool for a label a class: choose others")
     where = engine.device(device)
     machine = f"{platform.system()} {platform.machine()}, {count(cores(), 'core')}, Python {platform.python_version()}"
-    processes = getattr(engine, "processes", 1)
     if where != "cpu":
         machine += f", on {_gpu_name()}"
-    if processes > 1:
-        machine += f", {processes} processes at a time"
+    if engine.processes > 1:
+        machine += f", {engine.processes} processes at a time"
     result = BenchmarkResult(settings.seed, {one.graph: one.played for one in entries}, (), machine)
     found: dict[tuple[str, int, str, int], Setting] = {}
     for contests in _passes(settings, entries, data_dir):

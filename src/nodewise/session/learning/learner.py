@@ -1,7 +1,5 @@
 """A session's classifier and scores as a pure function of graph, settings, seed and effective history.
 
-And the environment that they see.
-
 `follow` brings them to a history. A classifier that is trained takes the labels in their order, one epoch each: labels
 that were there before, in the same positions, are kept, and from the first difference on everything is replayed;
 snapshots are a cache in memory, without which the same numbers come out, later. A classifier in closed form takes all
