@@ -309,7 +309,7 @@ def test_predictions_that_are_no_numbers_are_told_and_leave_the_file_whole(
 
 def test_an_event_that_could_not_be_read_again_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with small_job(tmp_path / "job", strategy="random") as session:
-        module = import_module("nodewise.session.session")
+        module = import_module("nodewise.session.job")
         drafts = module.draft_queries
 
         def spoilt(*arguments: Any) -> Any:
