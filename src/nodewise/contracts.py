@@ -55,6 +55,7 @@ __all__ = [
     "TakesTrust",
     "can",
     "check_capabilities",
+    "check_needs",
     "refusal",
     "seen_by",
 ]
@@ -180,6 +181,7 @@ CAPABILITIES: Mapping[Capability, CapabilityInfo] = {
         "predict from an embedding that others changed",
         ("logits_from",),
         "use the classifier gcn, or the strategy bald in place of bald-dropout",
+        "classifier",
     ),
     "members": CapabilityInfo(
         "learner",
@@ -228,8 +230,19 @@ def refusal(thing: Classifier | Strategy, capability: Capability, because: str =
     """
     info = CAPABILITIES[capability]
     why = f", and {because}" if because else ""
-    kind = info.declared_by if info.also_by is None or hasattr(thing, "start") else info.also_by
+    kind = "classifier" if hasattr(thing, "start") else "strategy"
     return InputError(f"the {kind} {thing.name!r} cannot {info.ability}{why}: {info.instead}")
+
+
+def check_needs(strategy: Strategy, classifier: Classifier) -> None:
+    """Refuse a classifier that cannot do what a strategy needs of it, before anything is played or written.
+
+    Raises:
+        InputError: says what it cannot do, and what to do instead.
+    """
+    for need in sorted(strategy.needs):
+        if not can(classifier, need):
+            raise refusal(classifier, need, f"the strategy {strategy.name!r} needs that")
 
 
 def check_capabilities(thing: Capable, kind: Kind, name: str) -> None:
@@ -428,6 +441,7 @@ class Strategy(Protocol):
             several budgets.
         stateless: whether its choice depends on the present alone, so that a session may begin it anew for every query.
         capabilities: what it can do beyond this, by the names in `CAPABILITIES`.
+        needs: what the classifier must be able to do, by the same names.
     """
 
     name: str
@@ -435,6 +449,7 @@ class Strategy(Protocol):
     reads_budget: bool = True
     stateless: bool = False
     capabilities: frozenset[Capability] = frozenset()
+    needs: frozenset[Capability] = frozenset()
 
     def identity(self) -> Mapping[str, Any]:
         """The settings that its choices depend on, as JSON can hold them.

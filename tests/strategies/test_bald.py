@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import pytest
 import torch
 
+import nodewise as nw
 from nodewise.contracts import Capability
 from nodewise.ground.errors import InputError
 from nodewise.strategies import Bald
@@ -84,3 +86,18 @@ def test_dropout_needs_a_classifier_that_can() -> None:
         environment.begin(Bald(dropout=0.2))
     with pytest.raises(InputError, match="between 0 and 1"):
         Bald(dropout=1.5)
+
+
+def test_a_job_and_a_comparison_whose_classifier_cannot_are_refused_before_they_begin(tmp_path: Path) -> None:
+    lacking = (
+        "the classifier 'views' cannot predict from an embedding that others changed, and the strategy 'bald-dropout'"
+        " needs that: use the classifier gcn"
+    )
+    with pytest.raises(InputError, match=lacking):
+        nw.Session.create(tmp_path / "job", "wine", budget=3, strategy="bald-dropout", classifier="views")
+    assert not list(tmp_path.iterdir()), "no file is left behind"
+    with pytest.raises(InputError, match=lacking):
+        nw.evaluate("wine", "bald-dropout", classifier="views", budget=3, runs=1)
+    with nw.Session.create(tmp_path / "job", "wine", budget=3, strategy="bald-dropout", classifier="gcn") as session:
+        assert session.ask().node >= 0
+    assert Bald().needs == frozenset() and Bald(dropout=0.2).needs == {"from-embedding"}

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nodewise.classifiers import make_classifier, notes_on_graph
-from nodewise.contracts import Classifier, Strategy, can, refusal
+from nodewise.contracts import Classifier, Strategy, can, check_needs, refusal
 from nodewise.datasets import default_budget
 from nodewise.environment import EvaluationProtocol, SplitSizes, TestNodes
 from nodewise.evaluation.engine import Engine
@@ -246,6 +246,7 @@ class _Plan:
             for method in contest.methods:
                 strategy = method.resolved
                 classifier = choose_classifier(contest.classifiers[number], strategy)
+                check_needs(strategy, classifier)
                 _check_several(graph, classifier, strategy, contest.protocol)
                 ready = prepared(graph, contest.features, classifier.default_features(graph))
                 for remark in notes_on_graph(classifier, graph, contest.features):

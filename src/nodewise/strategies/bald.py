@@ -94,6 +94,7 @@ class Bald(Strategy):
             if not 0 < self.dropout < 1:
                 raise InputError(f"BALD leaves out a share between 0 and 1, got {self.dropout}")
             object.__setattr__(self, "name", "bald-dropout")
+            object.__setattr__(self, "needs", frozenset({"from-embedding"}))
 
     def bytes_per_run(self, graph: GraphTensors, budget: int) -> int:
         """The members' predictions of all nodes, a few times, and all nodes' products with the labels."""

@@ -274,7 +274,12 @@ class _ClassifierSuite(Suite):
     def _from_embedding(self) -> None:
         graph = self._tensors(small_graph())
         learner = self._taught(graph, self._started(graph))
-        if not can(learner, "from-embedding"):
+        said = can(learner, "from-embedding")
+        self.expect(
+            can(self._classifier, "from-embedding") == said,
+            "a classifier and its learners declare 'from-embedding' alike: both are asked",
+        )
+        if not said:
             return
         finish_learner(learner)
         made = cast(PredictsFromEmbedding, learner).logits_from(learner.embedding())

@@ -20,7 +20,7 @@ class Gcn(GcnSettings, Classifier):
     name = "gcn"
     version = 1
     trained = True
-    capabilities = frozenset[Capability]({"grow-classes", "weights"})
+    capabilities = frozenset[Capability]({"grow-classes", "weights", "from-embedding"})
 
     def default_features(self, graph: Graph) -> str:
         """What the paper did with its own graphs; elsewhere rows of unit length."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
-from nodewise.contracts import Foresees, can, refusal
+from nodewise.contracts import Foresees, can, check_needs, refusal
 from nodewise.graph import Graph
 from nodewise.graph.checks import class_name
 from nodewise.graph.features import prepared
@@ -86,6 +86,8 @@ def create_log(
         learns = make_classifier(name, {**own, **(wanted.classifier_settings or {})}, imports=False)
     else:
         learns = make_classifier(wanted.classifier, wanted.classifier_settings)
+    if chosen.made is not None:
+        check_needs(chosen.made, learns)
     if several:
         _refuse_one_label(learns, chosen)
     raw, graph = graph, prepared(graph, wanted.features, learns.default_features(graph))
