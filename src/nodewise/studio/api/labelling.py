@@ -60,6 +60,11 @@ async def _change(studio: Studio, key: str, request: Change, change: Callable[[O
     return Json(await studio.worker.run(Priority.ANSWER, job))
 
 
+async def _write(studio: Studio, request: Change, write: Callable[[Session], int], key: str = "event") -> Json:
+    """The same for what is written to the session as it is."""
+    return await _change(studio, key, request, lambda opened: opened.change(write))
+
+
 @router.get("/status", response_model=StatusResponse, responses=refusals(404, 409))
 @permit(*EVERYBODY)
 async def status(studio: CurrentStudio, session: SessionName = None, annotator: Annotator = None) -> Json:
@@ -164,13 +169,8 @@ async def release(request: ReleaseRequest, studio: CurrentStudio, role: CurrentR
         request.released != (visitor.name or request.released) or visitor.is_others(request.released)
     ):
         raise ForbiddenError(f"the rows given to {request.released!r} are theirs: only the owner takes them back")
-    return await _change(
-        studio,
-        "count",
-        request,
-        lambda opened: opened.change(
-            lambda session: session.release(request.released, request.annotator, request.nodes)
-        ),
+    return await _write(
+        studio, request, lambda session: session.release(request.released, request.annotator, request.nodes), "count"
     )
 
 
@@ -178,13 +178,8 @@ async def release(request: ReleaseRequest, studio: CurrentStudio, role: CurrentR
 @permit("owner")
 async def add_class(request: ClassRequest, studio: CurrentStudio) -> Json:
     """Declare a class that nobody has used yet."""
-    return await _change(
-        studio,
-        "event",
-        request,
-        lambda opened: opened.change(
-            lambda session: session.add_class(request.name, request.annotator, new_class=request.new_class)
-        ),
+    return await _write(
+        studio, request, lambda session: session.add_class(request.name, request.annotator, new_class=request.new_class)
     )
 
 
@@ -192,13 +187,8 @@ async def add_class(request: ClassRequest, studio: CurrentStudio) -> Json:
 @permit("owner")
 async def rename_class(request: RenameRequest, studio: CurrentStudio) -> Json:
     """Call a class something else: its labels, its number and every prediction stay."""
-    return await _change(
-        studio,
-        "event",
-        request,
-        lambda opened: opened.change(
-            lambda session: session.rename_class(request.name, request.new_name, request.annotator)
-        ),
+    return await _write(
+        studio, request, lambda session: session.rename_class(request.name, request.new_name, request.annotator)
     )
 
 
@@ -206,13 +196,8 @@ async def rename_class(request: RenameRequest, studio: CurrentStudio) -> Json:
 @permit("owner")
 async def merge_classes(request: MergeRequest, studio: CurrentStudio) -> Json:
     """Let the labels of one class count as another's."""
-    return await _change(
-        studio,
-        "event",
-        request,
-        lambda opened: opened.change(
-            lambda session: session.merge_classes(request.name, request.into, request.annotator)
-        ),
+    return await _write(
+        studio, request, lambda session: session.merge_classes(request.name, request.into, request.annotator)
     )
 
 
@@ -226,19 +211,14 @@ async def describe_class(request: DescribeRequest, studio: CurrentStudio) -> Jso
             return session.set_guideline(request.text, request.annotator)
         return session.describe_class(request.name, request.text, request.annotator)
 
-    return await _change(studio, "event", request, lambda opened: opened.change(change))
+    return await _write(studio, request, change)
 
 
 @router.post("/classes/order", response_model=EventNumberResponse, responses=refusals(404, 409, 415, 507))
 @permit("owner")
 async def order_classes(request: OrderRequest, studio: CurrentStudio) -> Json:
     """Put the classes in an order for the screen; keys and colours stay."""
-    return await _change(
-        studio,
-        "event",
-        request,
-        lambda opened: opened.change(lambda session: session.order_classes(request.names, request.annotator)),
-    )
+    return await _write(studio, request, lambda session: session.order_classes(request.names, request.annotator))
 
 
 @router.post("/settle", response_model=EventNumberResponse, responses=refusals(404, 409, 415, 507))
@@ -258,21 +238,11 @@ async def settle(request: SettleRequest, studio: CurrentStudio, role: CurrentRol
 @permit("owner")
 async def set_redundancy(request: RedundancyRequest, studio: CurrentStudio) -> Json:
     """Change how many are to label each node; raised, further opinions on what is labelled are asked for."""
-    return await _change(
-        studio,
-        "event",
-        request,
-        lambda opened: opened.change(lambda session: session.set_redundancy(request.redundancy, request.annotator)),
-    )
+    return await _write(studio, request, lambda session: session.set_redundancy(request.redundancy, request.annotator))
 
 
 @router.post("/budget", response_model=EventNumberResponse, responses=refusals(404, 409, 415, 507))
 @permit("owner")
 async def set_budget(request: BudgetRequest, studio: CurrentStudio) -> Json:
     """Raise or lower the budget."""
-    return await _change(
-        studio,
-        "event",
-        request,
-        lambda opened: opened.change(lambda session: session.set_budget(request.budget, request.annotator)),
-    )
+    return await _write(studio, request, lambda session: session.set_budget(request.budget, request.annotator))
