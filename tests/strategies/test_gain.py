@@ -184,6 +184,8 @@ def test_the_least_error_is_that_of_trying_every_answer(
     covariances, fit, mean = learner.covariances(), learner.solution(), learner.mean()
     scores = torch.rand(mean.shape[:2], generator=torch.Generator().manual_seed(labels))
     chosen = module._least_error(learner, covariances, scores)
+    monkeypatch.setattr(module, "_ERROR_BLOCK", 1)  # one candidate after the other
+    assert torch.equal(module._least_error(learner, covariances, scores), chosen)
     for run in range(3):
         errors = {}
         for candidate in scores[run].topk(8).indices.tolist():

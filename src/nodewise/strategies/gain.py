@@ -64,6 +64,7 @@ _SHARING = 4
 
 _TEMPERATURE = 6.0
 _BLOCK = 2**18  # numbers in the largest intermediate tensor on the CPU: wider ones are made in blocks of nodes
+_ERROR_BLOCK = 2**16  # the same where the expected error goes over a tensor a dozen times: what stays near is faster
 _WIDE_BLOCK = 2**29  # and on a GPU
 
 
@@ -398,7 +399,7 @@ def _least_error(learner: ViewsLearner, covariances: torch.Tensor, scores: torch
     shift = (directions @ learner.views.across[..., ::stride].flatten(0, 1))[:, :, None]  # [run, candidate, 1, node]
     own = mean.gather(1, candidates[..., None].expand(-1, -1, classes))[..., None]  # [run, candidate, class, 1]
     around = mean[:, ::stride].transpose(1, 2)[:, None].contiguous()  # [run, 1, class, node]
-    size = max(1, (_BLOCK if mean.device.type == "cpu" else _WIDE_BLOCK) // around.numel())  # candidates at once
+    size = max(1, (_ERROR_BLOCK if mean.device.type == "cpu" else _WIDE_BLOCK) // around.numel())  # candidates at once
     errors = []
     for begin in range(0, candidates.shape[1], size):
         some = slice(begin, begin + size)
