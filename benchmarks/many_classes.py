@@ -1,6 +1,7 @@
 """Many classes: `views` with gain and with random choice beside the GCN and the nearest labelled row, on generated rows.
 
     python benchmarks/many_classes.py [--classes 2,10,24,50,100,200] [--runs 5] [--out benchmarks/results/many-classes.json]
+    python benchmarks/many_classes.py --without-gain      the other columns alone: gain takes minutes a run with 200 classes
     python benchmarks/many_classes.py --join LINES …      lines that several calls have printed, into that result, each in
                                                           place of the row that stood there
 
@@ -89,6 +90,7 @@ def main() -> None:
     parser.add_argument("--kinds", default=",".join(KINDS))
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--per-class", type=int, default=3)
+    parser.add_argument("--without-gain", action="store_true")
     parser.add_argument("--join", type=Path, nargs="*")
     parser.add_argument("--out", type=Path, default=RESULTS)
     given = parser.parse_args()
@@ -99,21 +101,21 @@ def main() -> None:
         table = sorted(rows_by_kind.values(), key=lambda row: (row["classes"], KINDS.index(row["kind"])))
     else:
         table = [
-            played(classes, kind, given.runs, given.per_class)
+            played(classes, kind, given.runs, given.per_class, given.without_gain)
             for classes in map(int, given.classes.split(","))
             for kind in given.kinds.split(",")
         ]
     write_json(given.out, {"schema": 1, "benchmark": "many classes", "labels_a_class": given.per_class, "rows": table})
 
 
-def played(classes: int, kind: str, runs: int, per_class: int) -> dict[str, Any]:
+def played(classes: int, kind: str, runs: int, per_class: int, without_gain: bool) -> dict[str, Any]:
     """One row of the table."""
     first, second = kind.split(":")
     x, y = texts(classes, float(second), 1) if first == "texts" else rows(classes, int(first), float(second), 1)
     graph = knn_graph(x, k=10, y=y)
     line: dict[str, Any] = {"classes": classes, "kind": kind, "nodes": graph.num_nodes, "runs": runs}
     line["machine"] = describe_machine("cpu")
-    for strategy, classifier in (("gain", "views"), ("random", "views"), ("random", "gcn")):
+    for strategy, classifier in (("gain", "views"), ("random", "views"), ("random", "gcn"))[without_gain:]:
         mean, interval, nearest, seconds = accuracy(graph, strategy, classifier, runs, per_class * classes)
         line[f"{strategy}, {classifier}"] = [round(mean, 1), round(interval, 1)]
         line[f"seconds of {strategy}, {classifier}"] = round(seconds, 2)
