@@ -60,6 +60,7 @@ FIXED = {
         "--classifier",
         "--seed",
         "--audit",
+        "--suggest",
     ],
     "session ask": ["FILE", "-k", "--json"],
     "session tell": ["FILE", "NODE", "LABEL", "--annotator"],

@@ -19,7 +19,7 @@ from nodewise.ground.errors import InputError, UnknownNameError, WrongTypeError
 from nodewise.ground.events import Reporter, count, html_table
 from nodewise.ground.files import as_path
 from nodewise.session.answers import ClassList, Draft, Event, valid_person
-from nodewise.session.files.creation import create_log
+from nodewise.session.files.creation import create_log, remove_session
 from nodewise.session.files.erasing import Erased, erase_rows
 from nodewise.session.files.export import ExportFormat, Prediction, find_writer, write_export
 from nodewise.session.files.status import Status, make_status
@@ -84,6 +84,7 @@ class Session(Job):
         graph: Graph | str | Path,
         *,
         candidates: Nodes | None = None,
+        suggestions: Mapping[str, Any] | None = None,
         source: str | Path | None = None,
         embed_limit: int = EMBED_LIMIT,
         reporter: Reporter | None = None,
@@ -98,6 +99,8 @@ class Session(Job):
             graph: what to label, or its name or path.
             settings: each as `nodewise.session.settings` describes it.
             candidates: the nodes that may be asked, by indices, names or a mask; all by default.
+            suggestions: what models say of the nodes from the beginning: name -> answers as `suggest` takes them, or a
+                pair of these and the confidence.
             source: the file that holds exactly this graph, referred to where it is too large to lie in the session.
             embed_limit: the largest graph, in bytes, that lies in the session's file.
             reporter: hears what was decided.
@@ -121,7 +124,16 @@ class Session(Job):
             wait=wait,
             clock=clock,
         )
-        return cls(log, clock, learns, made=None if asks is None else (learns, asks))
+        session = cls(log, clock, learns, made=None if asks is None else (learns, asks))
+        try:
+            for name, said in (suggestions or {}).items():
+                answers, confidence = said if isinstance(said, tuple) and len(said) == 2 else (said, None)
+                session.suggest(name, answers, confidence)
+        except BaseException:  # a job without what it was to begin with is none
+            session.close()
+            remove_session(log)
+            raise
+        return session
 
     @classmethod
     def open(

@@ -291,6 +291,24 @@ def test_a_model_s_answers_by_the_command_line(tmp_path: Path, capfd: pytest.Cap
     assert "suggestions need one that names the node" in run(capfd, "suggest", job, rows, "--as", "x", code=2)[1]
 
 
+def test_a_job_begins_with_models_answers_by_the_command_line(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    job, rows = tmp_path / "job.nodewise", tmp_path / "rows.csv"
+    rows.write_text("node,label\n0,Mr. Hi\n33,Officer\n")
+    new = ("new", job, "karate", "--budget", "6", "--classes", "Mr. Hi,Officer", "--hide-labels")
+    for wrong in ("rules", "=rows.csv", "rules="):
+        assert "--suggest takes NAME=ROWS" in run(capfd, *new, "--suggest", wrong, code=2)[1]
+    assert "no file nowhere.csv" in run(capfd, *new, "--suggest", "rules=nowhere.csv", code=2)[1]
+    assert not job.exists()
+    out, _ = run(capfd, *new, "--suggest", f"rules={rows}", "--suggest", f"assistant={rows}")
+    assert "rules says something of 2 of 34 nodes" in out and "assistant says something of 2" in out
+    assert [each["name"] for each in json.loads(run(capfd, "models", job, "--json", "-")[0])["models"]] == [
+        "rules",
+        "assistant",
+    ]
+
+
 def test_a_model_is_asked_only_what_was_shown(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     graph, job = tmp_path / "mails.npz", tmp_path / "job.nodewise"
     texts = [f"mail number {number}, naïve" for number in range(12)]

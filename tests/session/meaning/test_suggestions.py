@@ -57,6 +57,24 @@ def test_answers_come_in_every_form(session: Session, tmp_path: Path) -> None:
     assert set(session.suggestions[-1].confidence.tolist()) == {0.5}
 
 
+def test_a_job_may_begin_with_suggestions_and_is_not_made_where_they_are_wrong(tmp_path: Path) -> None:
+    column = replace(GRAPH, attributes={"answer": np.array(TRUTH), "sure": np.full(60, "0.5")})
+    beginnings = {"own": {0: "red"}, "column": ("answer", "sure")}
+    settings = {"budget": 12, "classes": list(NAMES), "use_labels": False}
+    with Session.create(tmp_path / "job.nodewise", column, suggestions=beginnings, **settings) as session:
+        assert [each.name for each in session.suggestions] == ["own", "column"]
+        assert said(session, 1) == TRUTH and set(session.suggestions[1].confidence.tolist()) == {0.5}
+        assert session.predict().names[5] == TRUTH[5] and session.status().told == 0
+    with Session.open(tmp_path / "job.nodewise") as session:
+        assert said(session, 1) == TRUTH
+    for wrong in ({"x": {999: "red"}}, {"x": {0: "pink"}}, {"own": {0: "red"}, "x": ({0: "red"}, 7)}):
+        with pytest.raises(InputError):
+            Session.create(tmp_path / "other.nodewise", GRAPH, suggestions=wrong, embed_limit=10, **settings)
+    with pytest.raises(InputError, match="gcn"):
+        Session.create(tmp_path / "other.nodewise", GRAPH, suggestions={"x": {0: "red"}}, classifier="gcn", **settings)
+    assert [path.name for path in tmp_path.iterdir()] == ["job.nodewise"]
+
+
 def test_a_function_is_given_each_row_that_is_left_and_says_what_it_likes(tmp_path: Path) -> None:
     graph = replace(GRAPH, attributes={"text": np.array([f"text {node}" for node in range(60)])})
     seen: list[dict[str, str]] = []

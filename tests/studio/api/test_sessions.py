@@ -56,6 +56,23 @@ def test_the_studio_lists_the_sessions_of_its_folder_by_name(tmp_path: Path) -> 
         assert found["session"] == {"name": "a", "graph": "blocks", "file": "a.nodewise"}
 
 
+def test_a_session_may_begin_with_a_column_of_a_models_answers(tmp_path: Path) -> None:
+    head, *rows = TABLE.splitlines()
+    table = "\n".join(
+        [f"{head},machine,sureness", *(f"{row},{['food', 'cars'][n % 8 > 3]},0.5" for n, row in enumerate(rows))]
+    )
+    with running(tmp_path, job(tmp_path, "a")) as client:
+        columns = {"suggestions": "machine", "confidence": "sureness"}
+        assert make(client, table, classes="food, cars", id="key", **columns).status_code == 201
+        (model,) = client.look("/suggestions", session="made")["models"]
+        assert (model["name"], model["answers"]) == ("machine", 24)
+        wrong = {"table": table, "name": "other", "classes": "food, cars"}
+        assert "no column 'nobody'" in refused(client, 400, suggestions="nobody", **wrong)
+        assert "numbers from 0 to 1" in refused(client, 400, suggestions="machine", confidence="link", **wrong)
+        assert "names a class of the job" in refused(client, 400, suggestions="link", **wrong)
+        assert client.look("/studio", StudioResponse)["sessions"] == ["a", "made"], "what was refused left nothing"
+
+
 def test_several_sessions_are_open_at_a_time_and_each_request_names_its_own(tmp_path: Path) -> None:
     job(tmp_path, "b").close()
     with running(tmp_path, job(tmp_path, "a")) as client:

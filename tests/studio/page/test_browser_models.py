@@ -83,6 +83,25 @@ def test_suggestions_come_are_accepted_by_a_key_and_go(browser: Browser, server:
         assert server.get("/suggestions?session=job")["models"][0]["answers"] == 59
 
 
+def test_a_job_begins_with_a_column_of_answers(browser: Browser, server: Server) -> None:
+    rows = [{**row, "helper": row["kind"], "sureness": "0.8"} for row in notes(60)]
+    with visit(browser, f"{server.address}/new", annotator="ada") as seen:
+        page = seen.page
+        page.set_input_files("#nodes-file", {**table(rows), "name": "notes.csv"})
+        page.fill("#classes", "thing, plant")
+        page.locator("details.more summary").click()
+        page.select_option("#suggestions", "helper")
+        page.select_option("#confidence", "sureness")
+        page.fill("#audit", "0")
+        shot(page, "models-new")
+        page.click("#create")
+        page.wait_for_url("**/s/notes")
+        page.locator("#voices").get_by_text("80 % sure").wait_for()
+        seen.ready()
+        (model,) = server.get("/suggestions?session=notes")["models"]
+        assert (model["name"], model["answers"]) == ("helper", 60)
+
+
 def test_nobody_is_swayed_on_the_audit(browser: Browser, server: Server) -> None:
     rows = notes(60)
     make(server, "job", rows, classes="thing, plant", id="id", budget=20, audit=20)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from nodewise.contracts import Classifier, Strategy
     from nodewise.policy import Policy
 
-__all__ = ["Choice", "choose_strategy", "create_log"]
+__all__ = ["Choice", "choose_strategy", "create_log", "remove_session"]
 
 _TOLERANCE = 2.0
 """A graph is outside a policy's source graphs when its average degree is this many times beyond theirs.
@@ -141,6 +141,14 @@ def create_log(
     where["nodes"] = graph.num_nodes  # for lists of sessions, which read no graph
     record: dict[str, Any] = {"settings": settings.as_dict(), "graph": where, "nodewise_version": __version__}
     return Log.create(path, record, parts, wait=wait, clock=clock), learns, chosen.made
+
+
+def remove_session(log: Log) -> None:
+    """Take away the file of a session that was just made, and a graph that was written beside it."""
+    beside = log.path.with_name(log.path.name + ".graph.npz")
+    if log.settings["graph"].get("path") == str(beside.absolute()):
+        beside.unlink(missing_ok=True)
+    log.path.unlink(missing_ok=True)
 
 
 class Choice(NamedTuple):

@@ -186,6 +186,10 @@ async def new_session(
             ),
         ),
     ] = None,
+    suggestions: Annotated[
+        str | None, Form(max_length=500, description="a column that holds what a model says, called as the column")
+    ] = None,
+    confidence: Annotated[str | None, Form(max_length=500, description="the column that says how sure it is")] = None,
     id: FormColumn = None,
     knn: Annotated[int, Form(ge=1, le=1000, description="how many similar rows each row is joined to")] = 10,
     metric: Annotated[Literal["cosine", "euclidean"], Form()] = "cosine",
@@ -216,6 +220,7 @@ async def new_session(
         studio.settings.pictures,
         labelled,
         separator,
+        {suggestions: confidence or None} if suggestions else {},
         settings,
     )
     table, others = as_upload(nodes), [as_upload(each) for each in more]

@@ -41,6 +41,12 @@ export function creationForm(file, table, settings, taken, create, reading = {},
       [["", "none: nothing is labelled yet"], ...names.map((name) => [name, name])],
       table.guess.label ?? "",
     ),
+    suggestions: select(
+      "suggestions",
+      [["", "none: no model has said anything"], ...names.map((name) => [name, name])],
+      "",
+    ),
+    confidence: select("confidence", [["", "none: it is sure of all"], ...names.map((name) => [name, name])], ""),
     id: select("id", [["", "none: rows are numbered"], ...names.map((name) => [name, name])], table.guess.id ?? ""),
     labels_as: select(
       "labels_as",
@@ -201,6 +207,16 @@ export function creationForm(file, table, settings, taken, create, reading = {},
         zone,
         near,
         row(fields.id, "Column that names a row", "Needed if edges are given."),
+        h(
+          "div",
+          { class: "pair" },
+          row(
+            fields.suggestions,
+            "Column of a model's answers",
+            "What a language model or rules say of each row: no labels, but what predictions begin with.",
+          ),
+          row(fields.confidence, "Column of its confidence", "Numbers from 0 to 1."),
+        ),
         rows(settings.filter((one) => !one.front)),
       ),
     ),
@@ -230,6 +246,7 @@ function packed(file, more, edges, fields, reading) {
       value === "" ||
       (edges && (name === "knn" || name === "metric")) ||
       (name === "labels_as" && !fields.label.value) ||
+      (name === "confidence" && !fields.suggestions.value) ||
       (name === "separator" && (!fields.label.value || fields.several.value !== "true"))
     )
       continue;

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import csv
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -69,6 +69,8 @@ class NewSession:
         labelled: of a folder of several node types the one to be labelled; None: what the files say.
         separator: what parts the classes where a cell of `label` may name several; None: ``;`` where `options` say
             that a node may have several, else a cell is one class.
+        suggestions: the columns that hold what models say, each with the column of its confidences or None; a model
+            is called as its column.
         options: further arguments of `Session.create`.
     """
 
@@ -83,6 +85,7 @@ class NewSession:
     pictures: Path | None = None
     labelled: str | None = None
     separator: str | None = None
+    suggestions: Mapping[str, str | None] = field(default_factory=dict)
     options: dict[str, Any] | None = None
 
     @property
@@ -182,7 +185,17 @@ def create_session(
         options["classes"] = list(
             graph.class_names
         )  # an answer key tells which classes there are, not which row has which
-    return Session.create(path, graph, reporter=reporter, **options)
+    if lost := [name for name in _columns_of(new.suggestions) if name not in graph.attributes]:
+        raise InputError(
+            f"the rows have no column {lost[0]!r} of a model's answers: those that are shown with a row are"
+            f" {', '.join(graph.attributes) or 'none'}"
+        )
+    said = {name: (name, sure) for name, sure in new.suggestions.items()}
+    return Session.create(path, graph, suggestions=said, reporter=reporter, **options)
+
+
+def _columns_of(suggestions: Mapping[str, str | None]) -> list[str]:
+    return [name for pair in suggestions.items() for name in pair if name is not None]
 
 
 def told_to_pages(publish: Callable[[dict[str, Any]], None], give_way: Callable[[], None], session: str) -> Reporter:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
@@ -24,6 +24,7 @@ __all__ = ["new", "register"]
 EXAMPLES = """
 nodewise session new job.nodewise my.npz --budget 50 --classes spam,fine
 nodewise session new job.nodewise my.npz --budget 50 --audit 30 --redundancy 2
+nodewise session new job.nodewise my.npz --budget 50 --suggest assistant=answer --suggest rules=rules.csv
 nodewise session new topics.nodewise my.npz --budget 50 --several --classes sports,politics,art
 """
 
@@ -35,6 +36,16 @@ def new(
     graph: GraphArgument,
     settings: SettingsOption = None,
     data_dir: DataDirOption = None,
+    suggest: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--suggest",
+            metavar="NAME=ROWS",
+            help="What a model says of the nodes from the beginning, a CSV file or a column of the graph; repeat it"
+            " for several.",
+            show_default=False,
+        ),
+    ] = None,
     **given: Any,
 ) -> None:
     """Start a labelling job on a graph."""
@@ -56,16 +67,24 @@ def new(
             canonical_features(wanted["features"])
         loaded = load_graph(graph, data_dir=data_dir, reporter=reporter, several=wanted["several"])
         source = Path(graph) if Path(graph).is_file() else None
+        said = {}
+        for text in suggest or ():
+            name, equals, rows = text.partition("=")
+            if not (name.strip() and equals and rows) or name.strip() in said:
+                raise InputError(f"--suggest takes NAME=ROWS, each name once, got {text!r}")
+            said[name.strip()] = rows if rows in loaded.attributes else Path(rows)
         with Session.create(
             file,
             loaded,
             classifier_settings=of_classifier,
             strategy_settings=of_strategy,
+            suggestions=said,
             source=source,
             reporter=reporter,
             **wanted,
         ) as session:
             made = session.settings
+            heard = {each.name: int((each.numbers > 0).sum()) for each in session.suggestions}
     beside = f" and an audit of {made.audit}" if made.audit else ""
     only = " and no others" if made.closed_classes else ""
     classes = f", classes {', '.join(made.classes)}{only}" if made.classes else ", classes as they come"
@@ -74,6 +93,8 @@ def new(
         f"{file}: {loaded.name}, {loaded.num_nodes} nodes, a budget of {made.budget}{beside}, strategy"
         f" {made.strategy}{classes}"
     )
+    for name, answers in heard.items():
+        screen.line(f"{name} says something of {answers} of {loaded.num_nodes} nodes")
     named = zip(("--classifier", "--strategy"), own, strict=True)
     flags = "".join(f" {flag} {name}" for flag, name in named if name and ":" in name)
     screen.note(f"next: nodewise session ask {file}{flags}")
