@@ -52,7 +52,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, overload
+from typing import Any, Literal, get_args, overload
 
 from nodewise.ground.errors import InputError, SessionError, UnknownNameError, WrongTypeError
 
@@ -69,6 +69,7 @@ __all__ = [
     "ClassList",
     "Draft",
     "Event",
+    "EventKind",
     "LabelClass",
     "Said",
     "attached",
@@ -90,28 +91,15 @@ FIRST_FORM = frozenset({"ask", "tell", "skip", "undo", "class", "budget"})
 """The kinds of the file's first form."""
 THIRD_FORM = frozenset({"rows", "change", "remove", "join", "suggest", "known"})
 """The kinds that only a file of the third form may hold, attached parts or not."""
-CHANGES = (
-    frozenset(
-        {
-            "tell",
-            "bulk",
-            "skip",
-            "settle",
-            "class",
-            "rename",
-            "merge",
-            "describe",
-            "order",
-            "note",
-            "budget",
-            "redundancy",
-        }
-    )
-    | THIRD_FORM
-)
-"""The kinds that an undo can take back."""
-KINDS = CHANGES | {"ask", "undo", "release", "erase", "erased"}
+_OfNodes = Literal["ask", "tell", "bulk", "skip", "settle", "note", "release", "undo"]
+_OfClasses = Literal["class", "rename", "merge", "describe", "order"]
+_OfTheJob = Literal["budget", "redundancy", "known", "suggest", "join", "rows", "change", "remove", "erase", "erased"]
+EventKind = Literal[_OfNodes, _OfClasses, _OfTheJob]
 """What an event may be."""
+KINDS: frozenset[str] = frozenset(get_args(EventKind))
+"""The same, to look in."""
+CHANGES = KINDS - {"ask", "release", "undo", "erase", "erased"}
+"""The kinds that an undo can take back."""
 MOST_OPINIONS = 100
 """How many may be asked to label each node."""
 MOST_CONTROL = 50

@@ -9,6 +9,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from nodewise.session.answers import EventKind
+
 __all__ = [
     "AddedResponse",
     "AskResponse",
@@ -227,31 +229,7 @@ class EventResponse(Response):
     """
 
     event: int
-    kind: Literal[
-        "ask",
-        "tell",
-        "bulk",
-        "skip",
-        "settle",
-        "undo",
-        "class",
-        "rename",
-        "merge",
-        "describe",
-        "order",
-        "note",
-        "budget",
-        "redundancy",
-        "rows",
-        "change",
-        "remove",
-        "join",
-        "suggest",
-        "release",
-        "erased",
-        "erase",
-        "known",
-    ]
+    kind: EventKind
     annotator: str
     node: int | None
     name: str | None
