@@ -1,11 +1,16 @@
-"""What a result was measured on, and the record that a measurement closes with."""
+"""What a result was measured on, and the record that a measurement closes with.
+
+python benchmarks/machine.py    which result files name a commit that this history does not hold
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 import subprocess
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -65,3 +70,40 @@ def write_record(path: Path, benchmark: str, begin: float, row: dict[str, Any]) 
         "rows": [row],
     }
     write_json(path, record)
+
+
+def named_commits(record: Any) -> Iterator[str]:
+    """Every commit that a result file names, at whatever depth."""
+    if isinstance(record, dict):
+        for key, value in record.items():
+            if key == "commit" and isinstance(value, str):
+                yield value
+            else:
+                yield from named_commits(value)
+    elif isinstance(record, list):
+        for value in record:
+            yield from named_commits(value)
+
+
+def lost_commits(folder: Path, repository: Path) -> dict[str, list[str]]:
+    """Result file -> the commits that it names and that are no ancestors of what is checked out.
+
+    Such a file was measured on a branch that was rebased before it was merged: nobody can check out its code again.
+    """
+
+    def is_held(name: str) -> bool:
+        asked = ["git", "merge-base", "--is-ancestor", name, "HEAD"]
+        return subprocess.run(asked, cwd=repository, capture_output=True, check=False).returncode == 0
+
+    lost = {}
+    for path in sorted(folder.rglob("*.json")):
+        named = sorted(set(named_commits(json.loads(path.read_text(encoding="utf-8")))))
+        if strange := [name for name in named if not is_held(name)]:
+            lost[path.relative_to(folder).as_posix()] = strange
+    return lost
+
+
+if __name__ == "__main__":
+    here = Path(__file__).parent
+    for name, commits in lost_commits(here / "results", here).items():
+        print(f"{name}: {', '.join(commits)}")

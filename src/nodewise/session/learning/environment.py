@@ -45,12 +45,7 @@ class SessionEnvironment(Runs):
 
     def take(self, node: int, label: Columns) -> None:
         """A node's label, by the classifier's column of its class, or of its classes."""
-        self.labelled[0, node] = True
-        self.pool[0, node] = False
-        self._asked.append(node)
-        self._answers.append(label)
-        self.clock.count = len(self._asked)
-        self.learner.add(torch.tensor([[node]]), self._as_tensor([label])[None])
+        self.take_all([(node, label)])
 
     def take_all(self, labels: Sequence[tuple[int, Columns]]) -> None:
         """Many nodes' labels at once."""
