@@ -1,9 +1,10 @@
 // The classes to choose from: buttons with number keys, a filter where there are many, a new class, skip and undo.
 
-import { byId, count, h, icon, kept, key, renew, short, show } from "./dom.js";
+import { byId, count, h, icon, kept, renew, short, show } from "./dom.js";
 import { addClass, skip, undo } from "./flow.js";
+import { classCommand, keyHint, shortcuts } from "./hotkeys.js";
 import { several, wordsOf } from "./labels.js";
-import { keyOf, mark } from "./marks.js";
+import { mark } from "./marks.js";
 import { chooseNone, chosenLabel, confirm, enter, pick, pickNew, said, standing } from "./picking.js";
 import { atHome, classes, isOwner, nameOf, numberOf, on, set, state, target } from "./store.js";
 
@@ -26,13 +27,13 @@ export function startChoices() {
     spellcheck: "false",
     on: { input: filtered, keydown: filterKey },
   });
-  parts.filterRow = h("div", { class: "filter-row", hidden: true }, parts.filter, key("f"));
+  parts.filterRow = h("div", { class: "filter-row", hidden: true }, parts.filter, keyHint("filter"));
   parts.add = h(
     "button",
     { type: "button", class: "ghost", on: { click: () => openNaming() } },
     icon("plus"),
     "Class",
-    key("n"),
+    keyHint("class"),
   );
   parts.skip = h(
     "button",
@@ -43,13 +44,13 @@ export function startChoices() {
       on: { click: skip },
     },
     "Skip",
-    key("s"),
+    keyHint("skip"),
   );
   parts.undo = h(
     "button",
     { type: "button", class: "ghost", title: "Take back your last change", on: { click: () => undo() } },
     "Undo",
-    key("u"),
+    keyHint("undo"),
   );
   parts.more = h("p", { class: "more-classes quiet" });
   parts.buttons.addEventListener("scroll", drawMore, { passive: true });
@@ -60,13 +61,14 @@ export function startChoices() {
       type: "button",
       class: "class none",
       role: "checkbox",
-      "aria-keyshortcuts": "-",
+      "aria-keyshortcuts": shortcuts("none"),
+      data: { command: "none" },
       title: "None of the classes: that is an answer, and no skip",
       on: { click: chooseNone },
     },
     h("span", { class: "mark hollow", "aria-hidden": "true", data: { colour: "none" } }, "–"),
     h("span", { class: "name" }, "None of them"),
-    key("−"),
+    keyHint("none"),
   );
   parts.save = h("button", { type: "button", class: "primary save", on: { click: confirm } });
   parts.set = h("div", { class: "set-row", hidden: true }, parts.none, parts.save);
@@ -195,7 +197,7 @@ function drawSet() {
   parts.save.setAttribute("aria-disabled", String(label === null));
   renew(parts.save, [label], () => [
     h("span", { class: "name" }, label === null ? "Save" : `Save: ${wordsOf(label)}`),
-    key("Enter"),
+    keyHint("accept"),
   ]);
 }
 
@@ -218,23 +220,23 @@ function drawMore() {
 }
 
 function classButton(name, number, { chosen, aimed: marked }) {
-  const shortcut = keyOf(number);
+  const command = classCommand(number);
   return h(
     "button",
     {
       type: "button",
       class: `class${chosen ? " chosen" : ""}${marked ? " aimed" : ""}`,
       title: state.status.descriptions[name] ? `${name}: ${state.status.descriptions[name]}` : name,
-      data: { label: name },
+      data: { label: name, ...(command ? { command } : {}) },
       ...(several()
         ? { role: "checkbox", "aria-checked": String(chosen) }
         : { "aria-pressed": chosen ? "true" : null }),
-      "aria-keyshortcuts": shortcut || null,
+      "aria-keyshortcuts": command ? shortcuts(command) : null,
       on: { click: () => pick(name) },
     },
     mark(number),
     h("span", { class: "name", dir: "auto" }, name),
-    shortcut && key(shortcut),
+    command && keyHint(command),
   );
 }
 
@@ -252,9 +254,9 @@ function drawPhase() {
   parts.undo.setAttribute("aria-disabled", String(["saving", "asking", "loading"].includes(state.phase)));
 }
 
-/** The class of a number key. */
-export function chooseNumber(digit) {
-  const name = nameOf(digit === 0 ? 9 : digit - 1);
+/** Give the class of a number, from 0. */
+export function chooseNumber(number) {
+  const name = nameOf(number);
   if (name !== null && target() !== null) pick(name);
 }
 

@@ -3,6 +3,7 @@
 import { byId, count, h, percent, sentence, show } from "./dom.js";
 import { exportButtons } from "./exporting.js";
 import { ask, beginLabelling, setBudget, undo } from "./flow.js";
+import { keyHint } from "./hotkeys.js";
 import { several } from "./labels.js";
 import { lastReport } from "./progress.js";
 import { atHome, isLabeller, isOwner, on, state } from "./store.js";
@@ -119,7 +120,7 @@ function more() {
         "button",
         { type: "button", class: "ghost", on: { click: () => undo() } },
         "Undo my last label",
-        h("kbd", { "aria-hidden": "true" }, "u"),
+        keyHint("undo"),
       ),
       " or look around in the map and change any label.",
     ),

@@ -1,7 +1,6 @@
 // Dialogs: the browser's own, which hold the focus and close with Escape.
 
 import { h, icon, show } from "./dom.js";
-import { CANVAS_KEYS, KEYS } from "./keys.js";
 import { off, on, state } from "./store.js";
 
 /**
@@ -40,42 +39,6 @@ export function dialog(title, body, width = "") {
   document.body.append(box);
   box.showModal();
   return box;
-}
-
-export function showHelp() {
-  if (document.querySelector("dialog[open]")) return;
-  const table = (rows) =>
-    h(
-      "dl",
-      { class: "key-table" },
-      rows.map(([keys, does]) => [
-        h(
-          "dt",
-          {},
-          keys.split(" or ").map((each, index) => [index ? " or " : "", h("kbd", {}, each)]),
-        ),
-        h("dd", {}, does),
-      ]),
-    );
-  dialog(
-    "Keys",
-    () =>
-      h(
-        "div",
-        { class: "dialog-body" },
-        table(KEYS),
-        h("h3", {}, "In the neighbourhood and the map"),
-        table(CANVAS_KEYS),
-        h(
-          "p",
-          { class: "quiet" },
-          "Drag to move, the wheel or two fingers to zoom, a click to look at a row. " +
-            "A press within half a second after a new row has appeared is ignored, " +
-            "so that a double press cannot label two rows.",
-        ),
-      ),
-    "wider",
-  );
 }
 
 /** Ask for the annotator's name. */

@@ -80,9 +80,6 @@ export function announce(text) {
   if (live) live.textContent = text;
 }
 
-/** A key, as it is drawn in buttons and in the help. */
-export const key = (text) => h("kbd", { "aria-hidden": "true" }, text);
-
 /** A file's size, in words. */
 export const bytes = (size) =>
   size < 1e6

@@ -2,6 +2,7 @@
 
 import { cancellable, download } from "./api.js";
 import { announce, h, icon, show } from "./dom.js";
+import { keyed } from "./hotkeys.js";
 import { set } from "./store.js";
 
 const FORMS = [
@@ -62,7 +63,7 @@ export function exportMenu() {
       id: "export-button",
       "aria-haspopup": "menu",
       "aria-expanded": "false",
-      title: "Export labels and predictions (e)",
+      ...keyed("export", "Export labels and predictions"),
     },
     icon("export"),
     h("span", { class: "tool-name" }, "Export"),

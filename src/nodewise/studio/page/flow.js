@@ -3,6 +3,7 @@
 import { goTo } from "./address.js";
 import { ApiError, get, post } from "./api.js";
 import { announce, byId, called, kept, settle, short } from "./dom.js";
+import { hiddenWords } from "./hotkeys.js";
 import { answerOf, labelOf, several, wordsOf } from "./labels.js";
 import { atHome, blind, isLabeller, on, set, state, target, tell, unsaved } from "./store.js";
 
@@ -109,7 +110,7 @@ export function choose(label, newClass = false) {
 export function accept() {
   const offered = acceptable();
   if (offered !== null && byId("insight").getClientRects().length === 0) {
-    set({ hint: "the prediction is hidden while you focus: press x to see it, or give a class by its number" });
+    set({ hint: hiddenWords("the prediction") });
     return;
   }
   if (offered !== null) choose(offered);

@@ -1,7 +1,8 @@
 // Why the node was asked, in words, and what is predicted now.
 
-import { byId, count, h, kept, key, percent, renew, sentence, short } from "./dom.js";
+import { byId, count, h, kept, percent, renew, sentence, short } from "./dom.js";
 import { accept, acceptable, ask } from "./flow.js";
+import { keyHint } from "./hotkeys.js";
 import { labelOf, several, wordsOf } from "./labels.js";
 import { bar, mark } from "./marks.js";
 import { choice } from "./picking.js";
@@ -104,7 +105,7 @@ function predicted(asked) {
       h(
         "li",
         { class: "rest" },
-        h("button", { type: "button", class: "small", on: { click: accept } }, "Accept", key("Enter")),
+        h("button", { type: "button", class: "small", on: { click: accept } }, "Accept", keyHint("accept")),
       ),
   );
 }

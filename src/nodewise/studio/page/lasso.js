@@ -2,6 +2,7 @@
 
 import { count, h, icon, show } from "./dom.js";
 import { tellBulk } from "./flow.js";
+import { keyed } from "./hotkeys.js";
 import { labelField } from "./label_field.js";
 import { wordsOf } from "./labels.js";
 
@@ -18,7 +19,7 @@ export function makeSelection({ labelOf, guessOf, changed }) {
       type: "button",
       class: "segment",
       "aria-label": "Choose rows by drawing around them",
-      title: "Choose rows by drawing around them (o)",
+      ...keyed("lasso", "Choose rows by drawing around them"),
       "aria-pressed": "false",
       on: { click: () => turn() },
     },

@@ -87,9 +87,6 @@ export function inkOn(colour) {
   return (light + 0.05) / 0.055 > 1.05 / (light + 0.05) ? "#0a0c10" : "#ffffff";
 }
 
-/** The key that chooses the class of a number: 1 … 9, then 0; none for those after. */
-export const keyOf = (number) => (number < 9 ? String(number + 1) : number === 9 ? "0" : "");
-
 /** A small coloured mark with the class's number in it. `hollow`: predicted, not labelled. */
 export function mark(number, hollow = false) {
   return h(

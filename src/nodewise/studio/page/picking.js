@@ -3,6 +3,7 @@
 
 import { announce, byId, count } from "./dom.js";
 import { accept, choose, free } from "./flow.js";
+import { shownKey } from "./hotkeys.js";
 import { labelOf, membersOf, NONE, several } from "./labels.js";
 import { atHome, classes, set, state, target, tell } from "./store.js";
 
@@ -82,7 +83,7 @@ export function chosenLabel() {
 export async function confirm() {
   const [node, label] = [target(), chosenLabel()];
   if (node === null || label === null) {
-    set({ hint: "no class is chosen: press a class’s key, or − for none of them" });
+    set({ hint: `no class is chosen: press a class’s key, or ${shownKey("none")} for none of them` });
     return;
   }
   if (await choose(label)) {

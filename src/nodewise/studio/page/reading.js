@@ -4,9 +4,10 @@ import { get } from "./api.js";
 import { attributes, link, linked, picture, rest } from "./card.js";
 import { ago, called, count, h, keepFocus, percent, short, show } from "./dom.js";
 import { addNote, look, send } from "./flow.js";
+import { classCommand, keyHint } from "./hotkeys.js";
 import { labelField } from "./label_field.js";
 import { answerOf, labelOf, several, wordsOf } from "./labels.js";
-import { bar, classMark, keyOf } from "./marks.js";
+import { bar, classMark } from "./marks.js";
 import { classes, isJudge, isLabeller, numberOf, state } from "./store.js";
 
 const BUTTONS = 12;
@@ -278,7 +279,7 @@ function choices(card) {
         },
         classMark(name),
         h("span", { class: "name" }, name),
-        keyOf(numberOf(name)) && h("kbd", { "aria-hidden": "true" }, keyOf(numberOf(name))),
+        classCommand(numberOf(name)) && keyHint(classCommand(numberOf(name))),
       ),
     ),
     rest && [other.element, so],

@@ -1,8 +1,9 @@
 // Find a node by its name: a combobox, the arrows choose, Enter looks at it.
 
 import { get } from "./api.js";
-import { byId, called, h, key, settle, show } from "./dom.js";
+import { byId, called, h, settle, show } from "./dom.js";
 import { look } from "./flow.js";
+import { keyHint } from "./hotkeys.js";
 import { classMark } from "./marks.js";
 import { state } from "./store.js";
 
@@ -29,7 +30,7 @@ export function startSearch() {
   parts.input.addEventListener("input", settle(fetchHits, 160, 400));
   parts.input.addEventListener("keydown", typed);
   parts.input.addEventListener("blur", () => setTimeout(leave, 120));
-  byId("search").append(parts.input, key("/"), parts.list);
+  byId("search").append(parts.input, keyHint("search"), parts.list);
   byId("search").addEventListener("submit", (event) => event.preventDefault());
 }
 

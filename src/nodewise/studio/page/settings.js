@@ -6,6 +6,7 @@ import { likeliestFirst, orderClasses } from "./choices.js";
 import { dialog } from "./dialogs.js";
 import { bytes, h, show } from "./dom.js";
 import { send } from "./flow.js";
+import { openKeys } from "./help.js";
 import { isOwner, state } from "./store.js";
 
 /** Open the settings over the page. */
@@ -87,6 +88,24 @@ export function openSettings() {
           on: { change: (event) => orderClasses(event.target.checked) },
         }),
         "Show the likeliest class first; keys and colours stay",
+      ),
+      h(
+        "p",
+        {},
+        h(
+          "button",
+          {
+            type: "button",
+            class: "small",
+            on: {
+              click: () => {
+                box.close();
+                openKeys();
+              },
+            },
+          },
+          "Change the keys",
+        ),
       ),
       h("h3", {}, "Fixed when it was made"),
       h(

@@ -8,6 +8,7 @@ import { dialog } from "./dialogs.js";
 import { count, h, keepFocus, settle, show } from "./dom.js";
 import { filterFields, fromPlace, toPlace, toQuery, toWhere } from "./filters.js";
 import { undo } from "./flow.js";
+import { classOf, commandOf } from "./hotkeys.js";
 import { several } from "./labels.js";
 import { chosenColumns, lineOf, ownColumns, ROW } from "./lines.js";
 import { give, readingPane } from "./reading.js";
@@ -324,12 +325,14 @@ function makeDesk(place) {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
     if (/^(INPUT|SELECT|TEXTAREA)$/.test(at.tagName) && !at.matches("input[type=checkbox]")) return;
     const inList = scroller.contains(at);
+    const command = commandOf(event);
+    const number = classOf(command);
     if (event.key === "ArrowDown" && inList) step(1);
     else if (event.key === "ArrowUp" && inList) step(-1);
-    else if (event.key === "u" && !event.repeat) undo();
-    else if (/^\d$/.test(event.key) && !event.repeat && isLabeller() && view.current !== null && !several()) {
+    else if (command === "undo" && !event.repeat) undo();
+    else if (number !== null && !event.repeat && isLabeller() && view.current !== null && !several()) {
       // of several classes one key would replace all: they are chosen beside the row
-      const label = nameOf(event.key === "0" ? 9 : Number(event.key) - 1);
+      const label = nameOf(number);
       const row = [...view.rows.values()].find((each) => each.node === view.current);
       if (label !== null && row) give(row, label);
     } else return;

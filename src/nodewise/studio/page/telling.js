@@ -1,8 +1,9 @@
 // One line under the classes: what has been saved, what is being saved, what went wrong and how to go on.
 
 import { declareAnyway, takeInstead } from "./choices.js";
-import { byId, capital, h, icon, key, sentence, show } from "./dom.js";
+import { byId, capital, h, icon, sentence, show } from "./dom.js";
 import { choose, retry, send, undo } from "./flow.js";
+import { keyHint } from "./hotkeys.js";
 import { several } from "./labels.js";
 import { classMark } from "./marks.js";
 import { isOwner, on, set, state, unsaved } from "./store.js";
@@ -54,7 +55,12 @@ function kept(failed) {
     { class: "bad", role: "alert" },
     h("b", {}, "Not saved yet: "),
     h("span", { class: "words" }, `${last.words}${more} (${last.why}). It is kept here.`),
-    h("button", { type: "button", class: "small primary", on: { click: () => retry() } }, "Try again", key("r")),
+    h(
+      "button",
+      { type: "button", class: "small primary", on: { click: () => retry() } },
+      "Try again",
+      keyHint("retry"),
+    ),
     h("button", { type: "button", class: "small", on: { click: unsaved.discard } }, "Discard"),
   );
 }
@@ -69,7 +75,12 @@ function problem(error) {
     { class: "bad", role: "alert" },
     h("span", { class: "words" }, error.words),
     error.again &&
-      h("button", { type: "button", class: "small primary", on: { click: () => retry() } }, "Try again", key("r")),
+      h(
+        "button",
+        { type: "button", class: "small primary", on: { click: () => retry() } },
+        "Try again",
+        keyHint("retry"),
+      ),
     overrule &&
       isOwner() &&
       h(

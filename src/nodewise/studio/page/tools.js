@@ -1,6 +1,7 @@
 // The buttons in the head of a page that both pages have: theme and, on the work page, name, export and help.
 
 import { h, icon, short, show } from "./dom.js";
+import { keyed } from "./hotkeys.js";
 
 const NEXT = { auto: "dark", dark: "light", light: "auto" };
 
@@ -56,7 +57,7 @@ export function helpButton(open) {
       type: "button",
       class: "tool",
       id: "help-button",
-      title: "Keys and help (?)",
+      ...keyed("help", "Keys and help"),
       "aria-label": "Keys and help",
       on: { click: open },
     },

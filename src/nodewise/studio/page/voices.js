@@ -1,7 +1,8 @@
 // Who says what of the row that is shown: people, models, the learner. Nothing of it where one is to judge unswayed.
 
-import { byId, h, key, percent, renew, short } from "./dom.js";
+import { byId, h, percent, renew, short } from "./dom.js";
 import { choose } from "./flow.js";
+import { hiddenWords, keyHint } from "./hotkeys.js";
 import { classMark } from "./marks.js";
 import { atHome, blind, isLabeller, on, set, state } from "./store.js";
 
@@ -31,7 +32,7 @@ function offered() {
 export function acceptModel() {
   const label = offered();
   if (label !== null && (byId("voices")?.getClientRects().length ?? 0) === 0)
-    set({ hint: "what the model says is hidden while you focus: press x to see it, or give a class by its number" });
+    set({ hint: hiddenWords("what the model says") });
   else if (label !== null) choose(label);
 }
 
@@ -63,7 +64,7 @@ function fill(view) {
                 on: { click: () => choose(one.label) },
               },
               "Accept",
-              index === 0 && key("m"),
+              index === 0 && keyHint("model"),
             ),
         ),
       ),

@@ -7,12 +7,14 @@ import { startCard } from "./card.js";
 import { startChoices } from "./choices.js";
 import { openClasses } from "./classes.js";
 import { startClosing } from "./closing.js";
-import { askName, showHelp } from "./dialogs.js";
+import { askName } from "./dialogs.js";
 import { byId, h, icon, kept, show } from "./dom.js";
 import { exportMenu } from "./exporting.js";
 import { ask, home, look, meet, refresh, rename, start } from "./flow.js";
 import { startGuidelines } from "./guidelines.js";
+import { showHelp } from "./help.js";
 import { historyView, showHistory } from "./history.js";
+import { keyed } from "./hotkeys.js";
 import { startInsight } from "./insight.js";
 import { startKeys } from "./keys.js";
 import { listen } from "./live.js";
@@ -77,7 +79,7 @@ byId("tools").append(
       type: "button",
       class: "tool",
       id: "leave-focus",
-      title: "Show everything again (x or Esc)",
+      ...keyed("focus", "Show everything again: Esc, or its key"),
       on: { click: () => setFocus(false) },
     },
     icon("fit"),
@@ -89,7 +91,7 @@ byId("tools").append(
       type: "button",
       class: "tool",
       id: "table-button",
-      title: "The table of all rows (l)",
+      ...keyed("table", "The table of all rows"),
       on: { click: () => openTable() },
     },
     icon("table"),
@@ -104,7 +106,7 @@ byId("tools").append(
       type: "button",
       class: "tool",
       id: "settings-button",
-      title: "Settings of the session (c)",
+      ...keyed("settings", "Settings of the session"),
       "aria-label": "Settings of the session",
       on: { click: openSettings },
     },
@@ -122,26 +124,26 @@ show(byId("job"), SESSION);
 document.title = `${SESSION} · nodewise studio`;
 
 startKeys({
-  "/": focusSearch,
-  "?": showHelp,
-  g: pictures.next,
-  h: () => setHops(),
-  p: panels.next,
-  e: () => {
+  search: focusSearch,
+  help: showHelp,
+  graph: pictures.next,
+  hops: () => setHops(),
+  panel: panels.next,
+  export: () => {
     if (isJudge()) menu.toggle();
   },
-  c: openSettings,
-  o: () => {
+  settings: openSettings,
+  lasso: () => {
     pictures.open("map");
     startLasso();
   },
-  t: nextTheme,
-  x: () => setFocus(!focused()),
+  theme: nextTheme,
+  focus: () => setFocus(!focused()),
   Escape: () => {
     if (!atHome()) home();
     else setFocus(false);
   },
-  l: () => openTable(),
+  table: () => openTable(),
 });
 
 function setFocus(now) {
