@@ -51,6 +51,7 @@ PATHS = {
     "/api/v1/nodes/{node}": {"get"},
     "/api/v1/nodes/{node}/picture": {"get"},
     "/api/v1/nodes/{node}/neighbourhood": {"get"},
+    "/api/v1/nodes/{node}/similar": {"get"},
     "/api/v1/map": {"get"},
     "/api/v1/map/colours": {"get"},
     "/api/v1/report": {"get"},

@@ -84,6 +84,10 @@ def test_axe_finds_nothing(browser: Browser, server: Server, screen: str, theme:
         page.locator(".events .link").first.click()
         page.locator("#card", has_text="Looking around").wait_for()
         look("looking around, history")
+        page.locator("#similar-button").click()
+        page.locator(".similar-list li").first.wait_for()
+        look("similar rows")
+        page.keyboard.press("Escape")
         for button, there, view in (
             ("#table-button", ".table-row[data-node]", "table"),
             ("#classes-button", ".class-list li", "classes"),

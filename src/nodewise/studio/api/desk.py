@@ -6,9 +6,9 @@ from typing import Annotated, Any
 
 from fastapi import Query
 
-from nodewise.studio.api.desk_responses import ActionResponse, TableResponse
+from nodewise.studio.api.desk_responses import ActionResponse, SimilarResponse, TableResponse
 from nodewise.studio.api.failures import Json
-from nodewise.studio.api.requests import Annotator, SessionName, TableActionRequest
+from nodewise.studio.api.requests import Annotator, NodeId, SessionName, TableActionRequest
 from nodewise.studio.api.routing import CurrentRole, CurrentStudio, make_router, refusals
 from nodewise.studio.guard.roles import EVERYBODY, LABELLERS, WORKERS, Role, permit
 from nodewise.studio.work.annotators import check_answers
@@ -70,6 +70,29 @@ async def table(
     def job() -> dict[str, Any]:
         page = studio.sessions.get(session).page
         return page.table.rows(query, annotator)
+
+    return Json(await studio.worker.run(Priority.READ, job))
+
+
+@router.get("/nodes/{node}/similar", response_model=SimilarResponse, responses=refusals(404, 409))
+@permit(*EVERYBODY)
+async def similar(
+    node: NodeId,
+    studio: CurrentStudio,
+    limit: Annotated[int, Query(ge=1, le=100)] = 20,
+    labelled: Annotated[bool, Query(description="also rows that have a label")] = False,
+    session: SessionName = None,
+    annotator: Annotator = None,
+) -> Json:
+    """The rows most similar to one, to be labelled together by POST /table/act with ``nodes``.
+
+    They are compared by their features and those of the rows around them, without a label or a prediction. Rows to be
+    judged one by one are not among them; of a row of the audit none are told.
+    """
+
+    def job() -> dict[str, Any]:
+        opened = studio.sessions.get(session)
+        return opened.page.similar(opened.node(node), limit, labelled, annotator)
 
     return Json(await studio.worker.run(Priority.READ, job))
 

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from nodewise.studio.api.responses import Response, StatusResponse
 
-__all__ = ["ActionResponse", "TableResponse"]
+__all__ = ["ActionResponse", "SimilarResponse", "TableResponse"]
 
 
 class RowSuggestion(Response):
@@ -53,6 +53,21 @@ class TableResponse(Response):
         description="whether predictions from the labels of now are being made, so that these are older"
     )
     rows: list[TableRow]
+
+
+class SimilarRow(TableRow):
+    """A row, some of its text, and how similar it is."""
+
+    text: str | None
+    likeness: float = Field(description="from 0 to 1, by the rows themselves: no label or prediction enters")
+
+
+class SimilarResponse(Response):
+    """The rows most similar to one, the most similar first."""
+
+    node: int
+    by: str = Field(description="features: of the rows and of those around them; edges: who their neighbours are")
+    rows: list[SimilarRow]
 
 
 class LeftOut(Response):

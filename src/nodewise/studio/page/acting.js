@@ -31,11 +31,12 @@ export const possible = () => Object.keys(ACTIONS).filter((name) => ACTIONS[name
  * @param {string} action its name.
  * @param {{nodes: number[]} | {where: Record<string, any>}} rows which.
  * @param {() => void} done called once it is done.
+ * @param {{label?: string, beside?: string}} [at] the class that stands there at first, "" for none; a word on them.
  */
-export function openAction(action, rows, done) {
+export function openAction(action, rows, done, at = {}) {
   const told = h("div", { class: "action-preview", role: "status" });
   const go = h("button", { type: "button", class: "primary", disabled: true }, "Do it");
-  const wish = { label: several() ? "" : (classes()[0] ?? ""), text: "", to: "", count: 20 };
+  const wish = { label: at.label ?? (several() ? "" : (classes()[0] ?? "")), text: "", to: "", count: 20 };
   let planned = null;
   let turn = 0;
   // what is estimated now, to say afterwards what the action did to it; it is not waited for longer than a moment
@@ -139,6 +140,7 @@ export function openAction(action, rows, done) {
   const content = h(
     "div",
     { class: "dialog-body" },
+    at.beside && h("p", { class: "quiet" }, at.beside),
     fields(action, wish, changed),
     told,
     h("div", { class: "buttons" }, go, h("button", { type: "button", on: { click: () => box.close() } }, "Cancel")),
@@ -166,6 +168,7 @@ function fields(action, wish, changed) {
       h("span", { "aria-hidden": "true" }, "As which class?"),
       labelField("As which class?", {
         value: wish.label,
+        empty: wish.label === "" && !several() ? "choose a class …" : null,
         changed: (label) => {
           wish.label = label;
           changed();

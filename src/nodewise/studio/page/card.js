@@ -3,10 +3,12 @@
 import { at } from "./api.js";
 import { ago, byId, called, count, h, icon, short, show } from "./dom.js";
 import { addNote, back, home, look } from "./flow.js";
+import { keyed, keyHint } from "./hotkeys.js";
 import { several, wordsOf } from "./labels.js";
 import { classMark } from "./marks.js";
 import { choiceWords, standing } from "./picking.js";
-import { atHome, on, state } from "./store.js";
+import { openSimilar } from "./similar.js";
+import { atHome, on, set, state } from "./store.js";
 import { voices } from "./voices.js";
 
 export function startCard() {
@@ -33,7 +35,25 @@ function draw() {
     eyebrow(card),
     several() && choice,
     h("h1", { class: title.length > 90 ? "long" : null, dir: "auto" }, title),
-    h("p", { class: "facts" }, facts(card), card.link && link(card.link)),
+    h(
+      "p",
+      { class: "facts" },
+      facts(card),
+      card.link && link(card.link),
+      !isAudited(card) &&
+        h(
+          "button",
+          {
+            type: "button",
+            class: "small ghost",
+            id: "similar-button",
+            ...keyed("similar", "The rows most similar to this one, to label them together"),
+            on: { click: showSimilar },
+          },
+          "Similar rows",
+          keyHint("similar"),
+        ),
+    ),
     voices(),
     card.picture && picture(card, title),
     text && h("div", { class: "text", role: "region", "aria-label": "Text", tabindex: "0", dir: "auto" }, linked(text)),
@@ -52,6 +72,17 @@ function draw() {
       ),
   );
   drawChoice();
+}
+
+/** Whether a row is one of the audit, as far as is known: rows like it are not labelled together. */
+const isAudited = (card) => card.from === "audit" || (atHome() && state.query?.audit === true);
+
+/** Show the rows most similar to the one that is shown. */
+export function showSimilar() {
+  const { card } = state;
+  if (document.querySelector("dialog[open]") || card === null) return;
+  if (isAudited(card)) set({ hint: "this row measures the accuracy: rows like it are not labelled together" });
+  else openSimilar(card);
 }
 
 const choice = h("p", { class: "choice-made" });

@@ -43,6 +43,7 @@ export const COMMANDS = [
   { id: "panel", keys: ["p"], does: "progress, history, annotators in turn" },
   { id: "focus", keys: ["x"], does: "focus: the text and the classes alone; again: everything" },
   { id: "table", keys: ["l"], does: "the table of all rows" },
+  { id: "similar", keys: ["a"], does: "the rows most similar to the one that is shown, to label them together" },
   { id: "lasso", keys: ["o"], does: "choose rows on the map, to label them in one go" },
   { id: "settings", keys: ["c"], does: "the settings of the session" },
   { id: "export", keys: ["e"], does: "export" },

@@ -8,6 +8,7 @@ import { classCommand, keyHint } from "./hotkeys.js";
 import { labelField } from "./label_field.js";
 import { answerOf, labelOf, several, wordsOf } from "./labels.js";
 import { bar, classMark } from "./marks.js";
+import { openSimilar } from "./similar.js";
 import { classes, isJudge, isLabeller, numberOf, state } from "./store.js";
 
 const BUTTONS = 12;
@@ -88,8 +89,8 @@ export function readingPane(actions) {
       attributes(card.attributes),
       notes(card),
       h(
-        "p",
-        {},
+        "div",
+        { class: "buttons" },
         h(
           "button",
           {
@@ -104,6 +105,8 @@ export function readingPane(actions) {
           },
           "Open it beside the rows like it",
         ),
+        card.from !== "audit" &&
+          h("button", { type: "button", class: "small", on: { click: () => openSimilar(card) } }, "Similar rows"),
       ),
     );
     held?.();

@@ -3,7 +3,7 @@
 import { onPlace, place } from "./address.js";
 import { annotatorsView } from "./annotators.js";
 import { SESSION } from "./api.js";
-import { startCard } from "./card.js";
+import { showSimilar, startCard } from "./card.js";
 import { startChoices } from "./choices.js";
 import { openClasses } from "./classes.js";
 import { startClosing } from "./closing.js";
@@ -133,6 +133,7 @@ startKeys({
     if (isJudge()) menu.toggle();
   },
   settings: openSettings,
+  similar: showSimilar,
   lasso: () => {
     pictures.open("map");
     startLasso();

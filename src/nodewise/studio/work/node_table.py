@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import secrets
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -115,6 +115,11 @@ class NodeTable:
                 "models": list(facts.suggested),
                 "rows": [self._row(node, facts, shown, fits is None or bool(fits[node])) for node in window],
             }
+
+    def some(self, nodes: Sequence[int], annotator: str | None = None) -> list[dict[str, Any]]:
+        """These rows as the table shows them."""
+        facts, _ = self.facts(annotator)
+        return [self._row(node, facts, [], True) for node in nodes]
 
     def found(self, query: TableQuery, annotator: str | None = None) -> npt.NDArray[np.int64]:
         """All rows that a question finds, in its order; of a listing that is read, those of it that still fit."""

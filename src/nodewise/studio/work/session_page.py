@@ -16,10 +16,12 @@ from nodewise.session.answers import nodes_of, undone
 from nodewise.studio.layout.neighbourhood import Neighbourhood, Neighbours
 from nodewise.studio.layout.related import Related, RelatedNeighbourhood
 from nodewise.studio.work.cards import caption, heading, roles, texts
+from nodewise.studio.work.errors import ConflictError
 from nodewise.studio.work.node_table import NodeTable
 from nodewise.studio.work.predictions import Decided, Predictions
 from nodewise.studio.work.reports import Reports
 from nodewise.studio.work.search import NodeSearch
+from nodewise.studio.work.similar import SimilarRows
 from nodewise.studio.work.visibility import Visibility
 
 if TYPE_CHECKING:
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
 __all__ = ["SessionPage"]
 
 
+_EXCERPT = 400
+"""Characters of a similar row's text."""
 _Method = TypeVar("_Method", bound=Callable[..., Any])
 
 
@@ -76,6 +80,7 @@ class SessionPage:
         self._roles = roles(session.graph)
         self._search = NodeSearch(session.graph, self._roles)
         self.table = NodeTable(session, self.predictions, self.sight, self._search, self._roles)
+        self._similar = SimilarRows(session.graph)
         self._neighbours: Neighbours | None = None
         self._related: Related | None = None
 
@@ -174,6 +179,41 @@ class SessionPage:
             }
             for node in self._search.find(text, limit)
         ]
+
+    @_at_one_moment
+    def similar(self, node: int, limit: int, labelled: bool, annotator: str | None = None) -> dict[str, Any]:
+        """The rows most similar to one that may be labelled together, with some of their text.
+
+        Never among them: rows to be judged one by one (the audit's without an answer, and those that wait for a further
+        opinion), and rows that were taken out.
+
+        Args:
+            labelled: whether rows that have a label may be among them.
+
+        Raises:
+            ConflictError: the row is one of the audit.
+        """
+        if node in self.sight.audit:
+            raise ConflictError(
+                "this row belongs to the audit: rows like it are not looked for from here, since labelling them would"
+                " make it easier than a row drawn at random, and the measured accuracy too high"
+            )
+        facts, _ = self.table.facts(annotator)
+        allowed = facts.seen.copy()
+        allowed[list(facts.history.gone)] = False
+        if not labelled:
+            allowed &= facts.label < 0
+        nodes, likeness = self._similar.nearest(node, allowed, limit)
+        graph, hidden = self.session.graph, self.sight.hidden_columns(facts.history)
+        told = [texts(graph, each, hidden)["text"] for each in nodes]
+        return {
+            "node": node,
+            "by": self._similar.by,
+            "rows": [
+                {**row, "text": None if text is None else text[:_EXCERPT], "likeness": round(alike, 4)}
+                for row, text, alike in zip(self.table.some(nodes, annotator), told, likeness, strict=True)
+            ],
+        }
 
     @_at_one_moment
     def neighbourhood(self, node: int, hops: int, limit: int, annotator: str | None = None) -> dict[str, Any]:
