@@ -11,7 +11,8 @@ of a setting are one batch, on the same splits. Goes on where it was stopped.
 The constants `MODEL_LEAD`, `MODEL_LABELS`, `MODEL_PROOF` and `MODEL_DOUBT` were chosen on Citeseer and fb100-reed98 with
 made answers (right for two of three nodes, with mistakes of each class's own; shuffled; two classes taken for each
 other), ten runs each, and `MODEL_LABELS` again on Citeseer with 30; the tables of these had rows of cora-texts beside
-them. That `gain` asks without the models was chosen by benchmarks/suggestions_choice.py.
+them. That `gain` asks without the models was chosen by benchmarks/suggestions_choice.py, that a model's centre must beat
+1/C as well as the shares with benchmarks/suggestions_belief.py, which says why its rule was not followed.
 """
 
 from __future__ import annotations

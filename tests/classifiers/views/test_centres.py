@@ -7,7 +7,14 @@ import pytest
 import torch
 
 from nodewise.classifiers import Views
-from nodewise.classifiers.views.centres import own_centres
+from nodewise.classifiers.views.centres import (
+    MODEL_DOUBT,
+    MODEL_LABELS,
+    MODEL_LEAD,
+    MODEL_PROOF,
+    believed,
+    own_centres,
+)
 from nodewise.classifiers.views.views import ViewsLearner
 from nodewise.environment import Environment, draw_splits, rollout
 from nodewise.graph import Graph
@@ -152,3 +159,18 @@ def test_gain_asks_by_people_s_labels_alone_and_predicts_with_the_models() -> No
         asked.append(environment.observe().queried.nodes[:, :6])
     assert torch.equal(asked[0], asked[1]) and torch.equal(asked[0], asked[2])
     assert not torch.allclose(predicted[0], predicted[1])
+
+
+def test_where_labels_are_even_a_model_that_says_nothing_is_not_believed() -> None:
+    """Two labels of each of four classes: without itself each label's class has the share 2 / 11 and the others 3 / 11,
+    so that 1/4 predicts every label better than the shares; but no better than 1/4.
+    """
+    targets = torch.eye(4).repeat(1, 2)[None]
+    shares = (targets.sum(-1, keepdim=True) - targets + 1) / (8 - 1 + 4)
+    assert float((shares * targets).sum(1).max()) < 1 / 4
+    first = MODEL_LEAD / (1 + (8 / MODEL_LABELS) ** 2)
+    says_nothing, right = torch.full((1, 1, 4, 8), 0.25), targets[None]
+    believes = believed(torch.cat([says_nothing, right]), shares, targets, 4.0).flatten().tolist()
+    assert believes[:2] == [0, 0], "1/C and the shares"
+    assert believes[2] == pytest.approx(first - MODEL_DOUBT * MODEL_PROOF)
+    assert believes[3] == pytest.approx(first), "a model that is right of each label is held back by nothing"

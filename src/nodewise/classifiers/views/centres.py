@@ -23,9 +23,9 @@ with which half of that is left, a fifth with twice as many: at first nothing el
 """
 
 MODEL_PROOF, MODEL_DOUBT = 1.0, 3.0
-"""Standard errors by which a model's centre should predict the labels better than the classes' shares do, and the
-logarithm by which each that is missing lowers the weight of its members. benchmarks/suggestions.py says how they were
-chosen.
+"""Standard errors by which a model's centre should predict the labels better than 1/C and the classes' shares do, and
+the logarithm by which each that is missing lowers the weight of its members. benchmarks/suggestions_belief.py says how
+they were chosen.
 """
 
 
@@ -58,7 +58,9 @@ def believed(
     """What speaks for each centre beside its members' loss, as logarithms: [centre, 1, 1, run].
 
     1/C and the shares have 0. A model's centre leads at first, and falls back by how far it is from predicting the
-    labels better than the classes' shares do, by `MODEL_PROOF` standard errors, as `Members.lead_over_shares` has them.
+    labels better than both do, by `MODEL_PROOF` standard errors, as `Members.lead_over_shares` has them. Of the shares
+    alone it would not be enough: where labels are even, each label's own class is the rarest among the others, so that
+    a centre that says nothing predicts them better than the shares.
 
     Args:
         own: the labelled nodes' own centres: [own, run, class, label].
@@ -69,9 +71,14 @@ def believed(
     """
     there = targets.sum(1)
     count = there.sum(-1)  # [run]
-    better = ((class_log_softmax(scale * own, shared) - shares.log()) * targets).sum(-2)  # [own, run, label]
-    mean = better.sum(-1, keepdim=True) / count.clamp_min(1)[:, None]
-    lead = better.sum(-1) / (((better - mean).square() * there).sum(-1) + 1).sqrt()  # [own, run]
+    classes = shares.shape[-2] if shared is None else len(shared.column)
+    chance = class_log_softmax(scale * own, shared)
+    lead = torch.full_like(chance[..., 0, 0], torch.inf)  # [own, run]
+    for other in (shares, torch.full_like(shares, 1 / classes)):
+        better = ((chance - other.log()) * targets).sum(-2)  # [own, run, label]
+        mean = better.sum(-1, keepdim=True) / count.clamp_min(1)[:, None]
+        error = (((better - mean).square() * there).sum(-1) + 1).sqrt()
+        lead = torch.minimum(lead, better.sum(-1) / error)
     first = MODEL_LEAD / (1 + (count / MODEL_LABELS).square())
     of_own = first + MODEL_DOUBT * (lead - MODEL_PROOF).clamp_max(0) * (count > 0)
     return torch.cat([of_own.new_zeros(2, len(count)), of_own])[:, None, None]
