@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from nodewise.graph import Graph
 from nodewise.ground.errors import InputError, SessionFileError
 from nodewise.session import Session
 from nodewise.testing.promises import small_graph
@@ -73,6 +74,17 @@ def test_a_job_may_begin_with_suggestions_and_is_not_made_where_they_are_wrong(t
     with pytest.raises(InputError, match="gcn"):
         Session.create(tmp_path / "other.nodewise", GRAPH, suggestions={"x": {0: "red"}}, classifier="gcn", **settings)
     assert [path.name for path in tmp_path.iterdir()] == ["job.nodewise"]
+
+
+def test_a_model_that_answers_in_sentences_makes_no_classes(tmp_path: Path) -> None:
+    texts = [f"This row is number {number}." for number in range(1001)]
+    graph = Graph.build([range(1000), range(1, 1001)])
+    with Session.create(tmp_path / "job.nodewise", graph, budget=2) as session:
+        with pytest.raises(InputError, match="name 1,001 different classes, and the job has none yet"):
+            session.suggest("talker", texts)
+        assert not session.classes and not session.suggestions
+        session.suggest("talker", [*texts[:1000], None])
+        assert len(session.classes) == 1000
 
 
 def test_a_function_is_given_each_row_that_is_left_and_says_what_it_likes(tmp_path: Path) -> None:

@@ -50,6 +50,8 @@ ATTACHED = "suggestions"
 _CONFIDENCE = ("confidence", "probability", "score", "certainty")
 BATCH = {"node": ID, "label": LABEL, "confidence": _CONFIDENCE}
 """What the columns of a file of suggestions hold, and the names by which each is found."""
+_MOST_FRESH = 1000
+"""Classes that a job without any takes over from a model: one that answers in sentences would name thousands."""
 _MOST_MODELS = 100
 """Models that a job hears: what each says of all nodes is held in memory."""
 _HEAD = 1024
@@ -239,7 +241,7 @@ def draft_suggestions(who: str, name: str, given: Given, history: History) -> li
         history: what the log means.
 
     Raises:
-        InputError: a confidence is no number from 0 to 1, or no answer names a class.
+        InputError: a confidence is no number from 0 to 1, no answer names a class, or too many would be new.
     """
     named, known = valid_person(name, "a model"), [each.name for each in history.classes]
     if len({named, *(str(event.body["name"]) for event in history.suggested)}) > _MOST_MODELS:
@@ -254,6 +256,11 @@ def draft_suggestions(who: str, name: str, given: Given, history: History) -> li
         former = {label: history.classes.former_number(label) for label in numbers}
         fresh = enumerate((label for label in numbers if former[label] is None), history.classes.next_number)
         numbers = former | {label: number for number, label in fresh}
+        if len(numbers) > _MOST_FRESH:
+            raise InputError(
+                f"the answers of {named!r} name {len(numbers):,} different classes, and the job has none yet: at most"
+                f" {_MOST_FRESH:,} are taken over; add the classes first, and other answers are left out"
+            )
     used = {label: number for label, number in numbers.items() if number is not None}
     named_in = {given.nodes[index]: index for index, label in enumerate(spelled) if label in used}
     kept = list(named_in.values())  # of a node that is listed twice the later answer
