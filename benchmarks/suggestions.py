@@ -167,7 +167,29 @@ def write_page(record: dict[str, Any]) -> None:
     text, begin, end = PAGE.read_text(), "<!-- figures:begin -->", "<!-- figures:end -->"
     before, after = text.split(begin)[0], text.split(end)[1]
     table = "\n".join(lines)
-    PAGE.write_text(f"{before}{begin}\n{said}\n\n{table}\n\n{differences(record)}\n{end}{after}")
+    PAGE.write_text(f"{before}{begin}\n{said}\n\n{table}\n\n{differences(record)}\n\n{choices()}\n{end}{after}")
+
+
+def choices() -> str:
+    """What the forms that were tried on other graphs added to none, as two tables."""
+    tried = {
+        "suggestions-choice.json": "`gain` asks by what the model says: always, once the labels speak for the model by 1 or 2"
+        " standard errors, never (taken)",
+        "suggestions-belief.json": "what a model's centre must beat: the shares, or 1/C as well (both; taken), by 1 or 2"
+        " standard errors; steep: each that is missing costs twice as much",
+    }
+    parts = []
+    for name, words in tried.items():
+        record = json.loads((RESULTS.parent / name).read_text())
+        parts.append(
+            f"On other graphs with made answers ({record['runs']} runs, `benchmarks/results/{name}`), {words}. Points above"
+            " none at 1, 2, 5 and 10 labels a class, averaged over the graphs:\n\n| form | answers shuffled | other models"
+            " |\n| --- | --- | --- |"
+        )
+        for form, means in record["means"].items():
+            shuffled, useful = ([f"{value:+.1f}" for value in means[kind]] for kind in ("shuffled", "useful"))
+            parts[-1] += f"\n| {form} | {', '.join(shuffled)} | {', '.join(useful)} |"
+    return "\n\n".join(parts)
 
 
 def differences(record: dict[str, Any]) -> str:
