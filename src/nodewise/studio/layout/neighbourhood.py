@@ -16,14 +16,14 @@ from nodewise.graph import Graph
 from nodewise.ground.errors import InputError
 from nodewise.studio.layout.forces import spread
 
-__all__ = ["Neighbourhood", "Neighbours"]
+__all__ = ["ENTRIES", "LINES", "ROW", "Neighbourhood", "Neighbours"]
 
 Nodes = npt.NDArray[np.int64]
 
-_ROW = 20_000
-_ENTRIES = 200_000
+ROW = 20_000
+ENTRIES = 200_000
 """Neighbours of neighbours that are looked at, of one neighbour and altogether."""
-_LINES = 3000
+LINES = 3000
 """Edges to draw; more are one grey patch."""
 
 
@@ -118,9 +118,9 @@ class Neighbours:
         """The nodes to show at two hops, how many there are, and whether that is all."""
         rest = near[~np.isin(near, first)]
         order = np.concatenate([first, rest])
-        sizes = np.minimum(self.degree[order], _ROW)
-        looked = max(1, int(np.searchsorted(np.cumsum(sizes), _ENTRIES, side="right")))
-        exact = looked == len(order) and bool((self.degree[order] <= _ROW).all())
+        sizes = np.minimum(self.degree[order], ROW)
+        looked = max(1, int(np.searchsorted(np.cumsum(sizes), ENTRIES, side="right")))
+        exact = looked == len(order) and bool((self.degree[order] <= ROW).all())
         nodes, links = np.unique(self._rows(order[:looked], sizes[:looked]), return_counts=True)
         new = ~np.isin(nodes, near) & (nodes != centre)
         nodes, links = nodes[new].astype(np.int64), links[new]
@@ -163,10 +163,10 @@ def _mask(labelled: npt.NDArray[np.bool_] | Collection[int], size: int) -> npt.N
 
 def _fewer(edges: Nodes, count: int) -> Nodes:
     """The edges to draw; a node with few keeps them all."""
-    if len(edges) <= _LINES:
+    if len(edges) <= LINES:
         return edges
     drawn = np.bincount(edges.ravel(), minlength=count)
-    keep = _best(_LINES, edges[:, 0] > 0, drawn[edges].min(axis=1))
+    keep = _best(LINES, edges[:, 0] > 0, drawn[edges].min(axis=1))
     return edges[np.sort(keep)]
 
 

@@ -13,43 +13,26 @@ import numpy.typing as npt
 from nodewise.graph.relations import Relations
 from nodewise.ground.errors import InputError
 from nodewise.studio.layout.forces import spread
+from nodewise.studio.layout.neighbourhood import ENTRIES, LINES, ROW, Neighbourhood
 
 __all__ = ["Related", "RelatedNeighbourhood"]
 
 Nodes = npt.NDArray[np.int64]
 
-_ROW, _ENTRIES, _LINES = 20_000, 200_000, 3000
-"""Nodes that are looked at beyond one node, and altogether; edges that are drawn."""
-
 
 @dataclass(frozen=True)
-class RelatedNeighbourhood:
-    """The nodes around one, of all types, to be drawn.
+class RelatedNeighbourhood(Neighbourhood):
+    """The nodes around one, of all types, to be drawn: those one relation away, then those two away.
 
     Attributes:
-        types: int64 [shown], which type each is of, as an index in the record's types. nodes: int64 [shown], their
-            indices within these types: the centre first, then those one relation away, then those two away.
-        hop: int64 [shown], relations from the centre: 0, 1 or 2. x, y: float32 [shown], in -1 … 1, the centre at 0, 0.
-        degree: int64 [shown], edges of each in all relations.
+        nodes: int64 [shown], indices within the types of the nodes.
         edges: int64 [edge, 3]: the indices among those shown of its source and its target, and which relation it is of.
-        total: nodes within the hops asked for, the centre included.
-        exact: whether `total` is exact; otherwise there are at least that many.
+        types: int64 [shown], which type each is of, as an index in the record's types.
+        degree: int64 [shown], edges of each in all relations.
     """
 
     types: Nodes
-    nodes: Nodes
-    hop: Nodes
-    x: npt.NDArray[np.float32]
-    y: npt.NDArray[np.float32]
     degree: Nodes
-    edges: Nodes
-    total: int
-    exact: bool
-
-    @property
-    def hidden(self) -> int:
-        """How many of `total` are not shown."""
-        return self.total - len(self.nodes)
 
 
 class Related:
@@ -112,14 +95,15 @@ class Related:
         x, y = spread(len(shown), pairs, hop)
         kind = np.searchsorted(self._first, shown, side="right") - 1
         degree = self._starts[shown + 1] - self._starts[shown]
-        return RelatedNeighbourhood(kind, shown - self._first[kind], hop, x, y, degree, edges[:_LINES], total, exact)
+        inside = shown - self._first[kind]
+        return RelatedNeighbourhood(centre, inside, hop, x, y, edges[:LINES], total, exact, kind, degree)
 
     def _beyond(self, nodes: Nodes) -> tuple[Nodes, Nodes, bool]:
         """Where the relations of some nodes lead, to how many of them each is joined, and whether that is all."""
-        rows, left, exact = [np.zeros(0, np.int64)], _ENTRIES, True
+        rows, left, exact = [np.zeros(0, np.int64)], ENTRIES, True
         for node in nodes.tolist():
             start, end = int(self._starts[node]), int(self._starts[node + 1])
-            looked = min(end - start, _ROW, left)
+            looked = min(end - start, ROW, left)
             exact, left = exact and looked == end - start, left - looked
             rows.append(np.unique(self._others[start : start + looked]))
         found, links = np.unique(np.concatenate(rows), return_counts=True)
@@ -143,7 +127,7 @@ class Related:
         for position, node in enumerate(nodes.tolist()):
             start, end = int(self._starts[node]), int(self._starts[node + 1])
             row = self._others[start:end]
-            if len(row) > _ROW:  # look for the few in the many
+            if len(row) > ROW:  # look for the few in the many
                 low, high = (np.searchsorted(row, ranked, side=side) for side in ("left", "right"))
                 at = np.concatenate([np.arange(*ends) for ends in zip(low, high, strict=True)])
             else:

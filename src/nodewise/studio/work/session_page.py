@@ -224,7 +224,7 @@ class SessionPage:
         labelled = self.sight.given.copy()
         labelled[list(history.labels)] = True
         labelled[list(self.sight.kept_from(annotator))] = False
-        seen: Neighbourhood | RelatedNeighbourhood
+        seen: Neighbourhood
         if session.graph.relations is not None:
             if self._related is None:
                 self._related = Related(session.graph.relations)
@@ -243,7 +243,7 @@ class SessionPage:
             "exact": seen.exact,
             "updating": not self.predictions.fresh,
         }
-        if isinstance(seen, Neighbourhood):
+        if not isinstance(seen, RelatedNeighbourhood):
             drawn = [
                 self._drawn(each, history, decided, annotator) | place
                 for each, place in zip(seen.nodes.tolist(), places, strict=True)
