@@ -126,6 +126,19 @@ def test_the_result_is_the_local_one_for_names_files_and_graphs_in_memory(cluste
     assert chunk_files(tmp_path) == before
 
 
+def held_at_work(marks: Path, killed: list[str]) -> tuple[int, str, str]:
+    """A worker that is at a chunk and was stopped there, so that it cannot end before it is killed."""
+    while True:
+        for process, machine, mark in running(marks):
+            if mark in killed or not Path(f"/proc/{process}").exists():
+                continue
+            os.kill(process, signal.SIGSTOP)
+            if not (marks / f"{mark}.ended").exists():
+                return process, machine, mark
+            os.kill(process, signal.SIGCONT)
+        time.sleep(0.02)
+
+
 @pytest.mark.long
 def test_a_worker_and_then_a_machine_are_killed_at_work(
     cluster: Any, tmp_path: Path, capfd: pytest.CaptureFixture[str]
@@ -140,11 +153,7 @@ def test_a_worker_and_then_a_machine_are_killed_at_work(
             return
         if event.done not in (10, 30):
             return
-        while not (
-            alive := [one for one in running(marks) if one[2] not in killed and Path(f"/proc/{one[0]}").exists()]
-        ):
-            time.sleep(0.02)
-        process, machine, mark = alive[-1]
+        process, machine, mark = held_at_work(marks, killed)
         if event.done == 10:
             os.kill(process, signal.SIGKILL)
         else:
@@ -169,7 +178,7 @@ def test_a_driver_that_is_killed_goes_on_and_does_nothing_twice(cluster: Any, tm
     marks, chunks = tmp_path / "marks", tmp_path / "chunks"
     code = (
         "from pathlib import Path\nfrom nodewise.cluster import RayEngine\nfrom tests.cluster.test_engine import"
-        f" marked\nmarked(Path({str(marks)!r}), 0.5, store={str(chunks)!r}, engine=RayEngine({cluster.address!r}))\n"
+        f" marked\nmarked(Path({str(marks)!r}), 2.0, store={str(chunks)!r}, engine=RayEngine({cluster.address!r}))\n"
     )
     paths = os.pathsep.join([str(ROOT), str(ROOT / "src")])
     process = subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path, env={**os.environ, "PYTHONPATH": paths})

@@ -20,11 +20,13 @@ import httpx
 import pytest
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, BrowserContext, Page
+    from playwright.sync_api import Browser, BrowserContext, Locator, LocatorAssertions, Page
 
 ROOT = Path(__file__).parents[2]
 EVIL = "<img src=x onerror=window.hacked=1>"
 """A name that must stay text wherever it is shown."""
+PATIENCE = 120_000
+"""Milliseconds that a page may take for anything: against hangs, not against slowness."""
 
 
 class Server:
@@ -132,6 +134,17 @@ def chromium(*arguments: str) -> Iterator[Browser]:
             browser.close()
 
 
+def expect(part: Locator) -> LocatorAssertions:
+    """What a part of a page must come to: Playwright's assertions, which look again until it is so.
+
+    Whatever an action changes is asserted by these. To read once is to read the state before, on a busy machine.
+    """
+    from playwright.sync_api import expect as look_again
+
+    look_again.set_options(timeout=PATIENCE)
+    return look_again(part)
+
+
 @dataclass
 class Visit:
     """A page that is open, and everything that went wrong on it.
@@ -170,14 +183,29 @@ class Visit:
         )
         return found
 
-    def spot(self, canvas: str, x: float, y: float) -> tuple[float, float]:
-        """The point of the window where a canvas shows a point of its world."""
-        place = self.page.locator(canvas)
-        place.scroll_into_view_if_needed()
-        box = place.bounding_box()
-        assert box is not None
-        left, top, across, down = map(float, (place.get_attribute("data-view") or "").split())
-        return box["x"] + left + x * across, box["y"] + top + y * down
+    def hover(self, canvas: str, x: float, y: float, words: str) -> tuple[float, float]:
+        """Point at a point of a canvas's world until the tooltip says the words; gives where that is in the window.
+
+        The canvas is measured anew each time: a picture that is still being drawn lies elsewhere a moment later.
+        """
+        from playwright.sync_api import TimeoutError as NotYet
+
+        place = self.page.locator(f"{canvas}[data-view]")
+        tooltip = self.page.locator(".tooltip", has_text=words)
+        for _ in range(60):
+            place.scroll_into_view_if_needed()
+            box = place.bounding_box()
+            left, top, across, down = map(float, (place.get_attribute("data-view") or "").split())
+            assert box is not None
+            spot = box["x"] + left + x * across, box["y"] + top + y * down
+            self.page.mouse.move(spot[0] + 1, spot[1])
+            self.page.mouse.move(*spot)
+            try:
+                tooltip.wait_for(timeout=2_000)
+            except NotYet:
+                continue
+            return spot
+        raise AssertionError(f"no tooltip with {words!r} at {x}, {y} of {canvas}")
 
 
 @contextmanager
@@ -194,7 +222,7 @@ def visit(
         **options: of Playwright's context, such as viewport or color_scheme.
     """
     context = browser.new_context(**{"viewport": {"width": 1280, "height": 800}, "reduced_motion": "reduce", **options})
-    context.set_default_timeout(120_000)
+    context.set_default_timeout(PATIENCE)
     if annotator is not None:
         context.add_init_script(
             "if (!localStorage.getItem('nodewise.annotator')) localStorage.setItem('nodewise.annotator',"

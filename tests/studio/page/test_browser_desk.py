@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.studio.browsing import Server, Visit, make, notes, visit
+from tests.studio.browsing import Server, Visit, expect, make, notes, visit
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -56,24 +56,26 @@ def test_filters_have_an_address_back_and_reload_keep_them(browser: Browser, ser
         page.locator(".table-row[data-node='2'] .link").click()
         page.locator(".table-reading h3", has_text="Note 2").wait_for()
         assert page.url.endswith("#view=table&filter=labelled%2Cnoted&by=bob&row=3")
-        assert "stands in the room" in page.locator(".table-reading .text").inner_text(), "the whole text, beside it"
+        expect(page.locator(".table-reading .text")).to_contain_text("stands in the room")  # all of it, beside the rows
         page.reload()
         found(seen, 1)
         page.locator(".table-reading h3", has_text="Note 2").wait_for()
-        assert page.get_by_label("Labelled by").input_value() == "bob" and page.get_by_label("with a note").is_checked()
+        expect(page.get_by_label("Labelled by")).to_have_value("bob")
+        expect(page.get_by_label("with a note")).to_be_checked()
         page.go_back()
         found(seen, 2)
-        assert page.get_by_label("Which rows").input_value() == "labelled"
+        expect(page.get_by_label("Which rows")).to_have_value("labelled")
         page.go_back()
         found(seen, 4)
         page.go_back()
         found(seen, 60)
         page.go_back()
         page.locator("dialog").wait_for(state="detached")
-        assert page.locator("#card h1").is_visible() and page.url.endswith("/s/job")
+        expect(page.locator("#card h1")).to_be_visible()
+        assert page.url.endswith("/s/job")
         with visit(browser, f"{server.address}/s/job#view=table&filter=unlabelled&class=plant&row=6") as other:
             other.page.locator(".table-reading h3", has_text="Note 5").wait_for()
-            assert other.page.get_by_label("Which class").input_value() == "plant"
+            expect(other.page.get_by_label("Which class")).to_have_value("plant")
             other.page.keyboard.press("Escape")
             other.page.locator("dialog").wait_for(state="detached")
             assert "#" not in other.page.url
@@ -85,6 +87,7 @@ def test_own_columns_are_there_and_sort(browser: Browser, server: Server) -> Non
         page = seen.page
         found(seen, 60)
         page.locator(".table-head").get_by_role("button", name="price").click()
+        page.locator(".table-head").get_by_role("button", name="price", pressed=True).wait_for()
         page.locator(".table-row[data-node]").first.filter(has_text="Note 0").wait_for()
         page.locator(".table-head").get_by_role("button", name="price").click()
         page.locator(".table-row[data-node]").first.locator(".own", has_text="59").wait_for()
@@ -125,7 +128,8 @@ def test_what_a_filter_finds_is_shown_done_and_undone_as_one(browser: Browser, s
         page.locator(".table-row[data-node]").first.wait_for()
         total = server.get("/table?session=job&filter=unlabelled&label=plant&annotator=me")["total"]
         page.get_by_role("button", name=f"Choose all {total} found").click()
-        page.get_by_role("button", name="Confirm predictions").click()
+        with page.expect_response(re.compile("/report")):  # what is estimated before
+            page.get_by_role("button", name="Confirm predictions").click()
         box = page.locator(".action-dialog")
         box.get_by_text(f"Changes {total} rows of {total}.").wait_for()
         assert server.get("/status?session=job")["bulk"] == 0, "nothing is done before"
@@ -185,10 +189,11 @@ def test_a_phone_shows_the_rows_or_the_row(browser: Browser, server: Server) -> 
     with visit(browser, f"{server.address}/s/job#view=table&filter=labelled", **phone) as seen:
         page = seen.page
         found(seen, 4)
-        assert not page.locator(".table-reading").is_visible()
+        expect(page.locator(".table-reading")).to_be_hidden()
         page.locator(".table-row[data-node='2'] .link").tap()
         page.locator(".table-reading h3", has_text="Note 2").wait_for()
-        assert not page.locator(".table-scroll").is_visible() and seen.overflow() == 0
+        expect(page.locator(".table-scroll")).to_be_hidden()
+        assert seen.overflow() == 0
         page.get_by_role("button", name="Back to the rows").tap()
         page.locator(".table-scroll").wait_for()
 

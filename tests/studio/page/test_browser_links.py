@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import httpx
 import pytest
 
-from tests.studio.browsing import studio, visit
+from tests.studio.browsing import expect, studio, visit
 from tests.studio.jobs import job
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def give(page: Page, name: str, role: str) -> str:
     page.get_by_label("May do").select_option(role)
     page.get_by_role("button", name="Give a link").click()
     found = page.get_by_role("textbox", name=f"The link of {name}")
-    found.wait_for(timeout=20_000)
+    found.wait_for()
     return found.input_value()
 
 
@@ -48,15 +48,15 @@ def test_the_owner_gives_links_each_shows_what_its_person_may_and_one_is_taken_a
             with visit(browser, links["annotator"], annotator=None, allowed=["401", "WebSocket"]) as theirs:
                 theirs.label("1")
                 assert "token" not in theirs.page.url, "the address forgets it"
-                assert theirs.page.locator("#name-button").inner_text() == "an annotator"
+                expect(theirs.page.locator("#name-button")).to_have_text("an annotator")
                 page.keyboard.press("Escape")
                 page.get_by_role("button", name="Each one's work").click()
                 page.get_by_label("To", exact=True).fill("an annotator")
                 page.get_by_label("At most").fill("2")
                 page.get_by_role("button", name="Give them").click()
-                page.get_by_text("rows of 59 found were given to an annotator").wait_for(timeout=20_000)
+                page.get_by_text("rows of 59 found were given to an annotator").wait_for()
                 page.get_by_role("button", name="Free the rows of an annotator").click()
-                page.get_by_text("3 rows of an annotator can be asked of others now").wait_for(timeout=20_000)
+                page.get_by_text("3 rows of an annotator can be asked of others now").wait_for()
                 page.keyboard.press("Escape")
                 page.get_by_role("button", name="People and links").click()
                 theirs.page.locator("#name-button").click()
@@ -76,10 +76,10 @@ def test_the_owner_gives_links_each_shows_what_its_person_may_and_one_is_taken_a
                 assert seen.page.get_by_role("button", name="Give me a row").count() == 0
                 seen.page.keyboard.press("l")
                 seen.page.locator(".table-row[data-node]").first.wait_for()
-                assert seen.page.locator(".table-bulk").is_visible() == (role == "reviewer")
+                expect(seen.page.locator(".table-bulk")).to_be_visible(visible=role == "reviewer")
                 assert seen.page.locator(".reading-choices").count() == 0, "neither labels"
                 seen.page.keyboard.press("Escape")
-                assert seen.page.locator("#export-button").is_visible() == (role == "reviewer")
+                expect(seen.page.locator("#export-button")).to_be_visible(visible=role == "reviewer")
         with visit(browser, f"{server.address}/?token={OWNER}") as seen:
             seen.ready()
             seen.page.goto(f"{server.address}/s/job#look=1")

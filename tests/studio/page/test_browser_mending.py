@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 import pytest
 
-from tests.studio.browsing import Server, make, notes, visit, write_csv
+from tests.studio.browsing import Server, expect, make, notes, visit, write_csv
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -48,10 +48,9 @@ def test_keys_and_colours_stay_with_their_class_while_somebody_works(browser: Br
         seen.label("5")
         balance = server.get("/status?session=job")["balance"]
         assert balance["eps"] == 3 and balance["delta"] == 0
-        assert page.locator("button.class").all_inner_texts()[5].startswith("6"), (
-            "a new class comes last, for everybody"
-        )
-        assert page.locator("button.class[data-label=delta] .mark").get_attribute("data-colour") == colour
+        expect(page.locator("button.class").nth(5)).to_have_attribute("data-label", "aardvark")  # last, for everybody
+        expect(page.locator("button.class").nth(5)).to_have_attribute("aria-keyshortcuts", "6")
+        expect(page.locator("button.class[data-label=delta] .mark")).to_have_attribute("data-colour", colour or "?")
         server.post("/classes/rename", session="job", name="eps", new_name="epsilon")
         server.post("/classes/order", session="job", names=["epsilon"])
         page.locator("button.class").first.filter(has_text="epsilon").wait_for()
@@ -123,13 +122,16 @@ def test_the_text_has_the_room(browser: Browser, server: Server, count: int, lin
         page = seen.page
         seen.label("1")
         seen.ready()
-        shown = page.evaluate("""() => {
+        page.wait_for_function(
+            """(lines) => {
                 const text = document.querySelector('.text');
                 const card = document.querySelector('#card').getBoundingClientRect();
                 const box = text.getBoundingClientRect();
-                return (Math.min(card.bottom, box.bottom) - box.top) / parseFloat(getComputedStyle(text).lineHeight);
-            }""")
-        assert shown >= lines
+                const height = parseFloat(getComputedStyle(text).lineHeight);
+                return (Math.min(card.bottom, box.bottom) - box.top) / height >= lines;
+            }""",
+            arg=lines,
+        )
         assert not page.locator("details.why").evaluate("box => box.open"), "the reasons are folded away"
         page.keyboard.press("f")
         page.keyboard.type("class 17")
@@ -218,10 +220,11 @@ def test_counts_and_reasons_are_in_words(browser: Browser, server: Server) -> No
         seen.label("1")
         seen.label("2")
         seen.page.locator("details.why summary").click()
-        said = seen.page.locator("#insight").inner_text()
-        assert "1 other class less likely" in said and not re.search(r"entropy|divergence", said)
-        legend = seen.page.locator(".legend-classes").first.inner_text()
-        assert "predicted" in legend and not re.search(r"\d\+\d", legend)
+        expect(seen.page.locator("#insight")).to_contain_text("1 other class less likely")
+        assert not re.search(r"entropy|divergence", seen.page.locator("#insight").inner_text())
+        legend = seen.page.locator(".legend-classes").first
+        expect(legend).to_contain_text("predicted")
+        assert not re.search(r"\d\+\d", legend.inner_text())
 
 
 def test_words_in_texts_are_found_and_the_match_is_shown(browser: Browser, server: Server) -> None:
@@ -274,10 +277,14 @@ def test_a_phone_shows_the_way_to_the_sessions_and_the_audit(browser: Browser, s
         browser, f"{server.address}/s/job", viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True
     ) as seen:
         seen.ready()
-        assert seen.page.locator("#budget", has_text="audit 0/5").is_visible() and seen.overflow() == 0
-        card, dock = (seen.page.locator(part).bounding_box() for part in ("#insight", "#card"))
-        assert card is not None and dock is not None and card["y"] >= dock["y"] + dock["height"] - 1, (
-            "nothing lies over the text"
+        expect(seen.page.locator("#budget", has_text="audit 0/5")).to_be_visible()
+        assert seen.overflow() == 0
+        seen.page.wait_for_function(  # nothing lies over the text
+            """() => {
+                const [insight, card] = ['#insight', '#card'].map((id) =>
+                    document.querySelector(id).getBoundingClientRect());
+                return insight.top >= card.bottom - 1;
+            }"""
         )
         seen.page.locator("#job").tap()
         seen.page.wait_for_url("**/new")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.studio.browsing import Server, make, notes, visit
+from tests.studio.browsing import Server, expect, make, notes, visit
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -45,10 +45,11 @@ def test_the_next_question_is_in_sight_and_no_tapped_class_stays_marked(browser:
         with page.expect_response(re.compile("/tell$")):
             page.locator("button.class").first.tap()
         seen.ready()
-        box = page.locator("#card h1").bounding_box()
-        assert box and 0 <= box["y"] < 300
-        tapped = page.locator("button.class").first.evaluate("button => getComputedStyle(button).borderColor")
-        assert tapped == plain
+        page.wait_for_function(
+            "() => { const { top } = document.querySelector('#card h1').getBoundingClientRect();"
+            " return top >= 0 && top < 300; }"
+        )
+        expect(page.locator("button.class").first).to_have_css("border-color", plain)
 
 
 def test_the_table_shows_what_it_offers_to_confirm_on_a_phone(browser: Browser, server: Server) -> None:
@@ -62,17 +63,22 @@ def test_the_table_shows_what_it_offers_to_confirm_on_a_phone(browser: Browser, 
         page.click("#table-button")
         rows = page.locator(".table-body .table-row")
         rows.nth(2).filter(has_text=re.compile("thing|plant")).wait_for()
-        assert rows.nth(2).locator(".mark.hollow").is_visible(), "a prediction"
-        assert rows.nth(0).locator(".mark:not(.hollow)").is_visible(), "a label"
-        assert not rows.nth(0).locator(".mark.hollow").is_visible()
+        expect(rows.nth(2).locator(".mark.hollow")).to_be_visible()  # a prediction
+        expect(rows.nth(0).locator(".mark:not(.hollow)")).to_be_visible()  # a label
+        expect(rows.nth(0).locator(".mark.hollow")).to_be_hidden()
 
 
 def test_the_text_is_visible_over_the_classes_at_200_percent(browser: Browser, server: Server) -> None:
     make(server, "job", texts(), classes=f"thing, plant, {LONG}")
     with visit(browser, f"{server.address}/s/job", **ZOOMED) as seen:
         seen.ready()
-        dock, text = seen.page.locator("#choices").bounding_box(), seen.page.locator("#card .text").bounding_box()
-        assert dock and text and dock["height"] < 150 and dock["y"] - text["y"] > 60, "some lines of the text"
+        seen.page.wait_for_function(  # some lines of the text
+            """() => {
+                const [dock, text] = ['#choices', '#card .text'].map((part) =>
+                    document.querySelector(part).getBoundingClientRect());
+                return dock.height < 150 && dock.top - text.top > 60;
+            }"""
+        )
         assert seen.overflow() <= 0
 
 
@@ -82,7 +88,7 @@ def test_many_classes_say_that_there_are_more_and_long_names_wrap(browser: Brows
     with visit(browser, f"{server.address}/s/many") as seen:
         seen.ready()
         field = seen.page.locator(".filter")
-        assert re.fullmatch(r"Type to choose: \d+ more below", field.get_attribute("placeholder") or "")
+        expect(field).to_have_attribute("placeholder", re.compile(r"^Type to choose: \d+ more below$"))
         field.fill("kind 59")
         seen.page.locator(".filter[placeholder='Type to choose']").wait_for()
     with visit(browser, f"{server.address}/s/long", viewport={"width": 1000, "height": 800}) as seen:
@@ -101,7 +107,7 @@ def test_back_stays_in_the_studio_and_a_row_has_an_address(browser: Browser, ser
         for row in ("21", "22"):
             page.keyboard.press("/")
             page.fill("#search input", row)
-            page.locator("#search li[role=option]").first.wait_for()
+            page.locator("#search li[role=option][aria-selected=true]", has_text=f"Row {row}").wait_for()
             page.keyboard.press("Enter")
             page.wait_for_url(f"**/s/job#row={row}")
             seen.ready()
@@ -125,9 +131,10 @@ def test_numbers_and_words_are_true(browser: Browser, server: Server) -> None:
         for _ in range(5):
             seen.label("1")
         page.locator(".sum", has_text="that came with the table").wait_for()
-        status = server.get("/status?session=job")
+        total = sum(server.get("/status?session=job")["balance"].values())
+        expect(page.locator(".sum")).to_have_text(re.compile(rf"^{total} labels in all"))
         parts = [int(number) for number in re.findall(r"\d+", page.locator(".sum").inner_text())]
-        assert parts[0] == sum(parts[1:]) == sum(status["balance"].values())
+        assert parts[0] == sum(parts[1:]) == total
         page.locator(".report .reasons li").first.wait_for()
         assert "eave-one-out" not in page.locator("#view-progress").inner_text()
         seen.label("3")

@@ -10,7 +10,7 @@ import pytest
 
 from nodewise.datasets.relational import library_graph
 from nodewise.graph import write_graph
-from tests.studio.browsing import Server, visit
+from tests.studio.browsing import Server, expect, visit
 from tests.studio.page.test_browser_axe import AXE, violations
 
 if TYPE_CHECKING:
@@ -34,28 +34,27 @@ def test_a_folder_becomes_a_job_whose_neighbourhood_shows_relations(
         page = seen.page
         page.set_input_files("#nodes-file", files)
         page.locator("#create").wait_for()
-        assert page.locator("#labelled").input_value() == "paper"
-        assert page.locator("#labelled option").all_inner_texts() == ["author", "paper", "venue"]
+        expect(page.locator("#labelled")).to_have_value("paper")
+        expect(page.locator("#labelled option")).to_have_text(["author", "paper", "venue"])
         page.locator("#labelled").select_option("author")
         page.locator(".file-name", has_text="40 rows").wait_for()
         page.locator("#labelled").select_option("paper")
         page.locator(".file-name", has_text="60 rows").wait_for()
         page.locator("#labels_as").select_option("key")
-        page.locator("#create").click()
         with page.expect_response(AROUND) as first:
+            page.locator("#create").click()
             seen.ready()
         words = page.locator(".neighbourhood .legend-relations")
         words.wait_for()
         assert {"written by", "appears in", "author", "venue"} <= set(words.locator(".name").all_inner_texts())
-        assert page.get_by_role("button", name="2 hops").get_attribute("aria-pressed") == "true"
+        expect(page.get_by_role("button", name="2 hops")).to_have_attribute("aria-pressed", "true")
         drawn = first.value.json()
         people = [node for node in drawn["related"]["others"] if node["type"] == "author"]
         assert people and all(" " in node["name"] for node in people), "read by name"
         page.locator(".as-list summary").click()
         listed = page.locator(".row.other", has_text=people[0]["name"]).first
-        assert "author · written by" in listed.inner_text()
-        page.mouse.move(*seen.spot(".neighbourhood canvas", people[0]["x"], people[0]["y"]))
-        page.locator(".tooltip", has_text="written by").wait_for()
+        expect(listed).to_contain_text("author · written by")
+        seen.hover(".neighbourhood canvas", people[0]["x"], people[0]["y"], "written by")
         seen.label("1")
         page.locator(".neighbourhood .legend-classes").wait_for()
         if AXE.exists():

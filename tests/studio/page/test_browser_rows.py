@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 import pytest
 
-from tests.studio.browsing import Server, make, notes, visit
+from tests.studio.browsing import Server, expect, make, notes, visit
 from tests.studio.page.test_browser_axe import AXE, violations
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def test_a_job_goes_on(browser: Browser, server: Server) -> None:
         page.get_by_role("button", name="Open it").click()
         page.locator("[role=alert]", has_text="theirs.nodewise").wait_for()
         page.set_input_files("#backup-file", job)
-        assert page.input_value("#backup-name") == "theirs (2)"
+        expect(page.locator("#backup-name")).to_have_value("theirs (2)")
         shot(page, "backup")
         page.get_by_role("button", name="Open it").click()
         page.wait_for_url("**/s/theirs%20(2)")

@@ -10,7 +10,7 @@ import pytest
 
 from nodewise.graph import Graph
 from nodewise.session import Session
-from tests.studio.browsing import EVIL, Server, Visit, studio, visit, write_csv
+from tests.studio.browsing import EVIL, Server, Visit, expect, studio, visit, write_csv
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -51,8 +51,7 @@ def test_names_labels_and_attributes_stay_text_hovered_too(browser: Browser, ser
         seen.label("2")
 
         around = server.get(f"/nodes/{server.post('/ask')['queries'][0]['node']}/neighbourhood")["nodes"]
-        page.mouse.move(*seen.spot(".neighbourhood canvas", around[1]["x"], around[1]["y"]))
-        page.locator(".tooltip", has_text=EVIL).wait_for()
+        seen.hover(".neighbourhood canvas", around[1]["x"], around[1]["y"], EVIL)
         page.locator(".as-list summary").click()
         page.locator(".neighbours .row", has_text=EVIL).first.wait_for()
         page.locator(".legend", has_text=EVIL).wait_for()
@@ -60,9 +59,7 @@ def test_names_labels_and_attributes_stay_text_hovered_too(browser: Browser, ser
         page.get_by_role("tab", name="Map of the graph").click()
         page.locator(".map .legend", has_text=EVIL).wait_for()
         whole = server.get("/map")
-        page.mouse.move(*seen.spot(".map canvas", whole["x"][0], whole["y"][0]))
-        page.locator(".tooltip", has_text=EVIL).wait_for()
-        page.mouse.click(*seen.spot(".map canvas", whole["x"][0], whole["y"][0]))
+        page.mouse.click(*seen.hover(".map canvas", whole["x"][0], whole["y"][0], EVIL))
         seen.ready()
 
         for name in ("History", "Annotators", "Progress"):
@@ -117,7 +114,7 @@ def test_a_hub_of_ten_thousand_neighbours_does_not_freeze_the_page(browser: Brow
         page = seen.page
         seen.ready()
         page.get_by_text("10,000 neighbours").first.wait_for()
-        assert "Showing 149 of 10,000" in page.locator(".neighbourhood .note").inner_text()
+        expect(page.locator(".neighbourhood .note")).to_contain_text("Showing 149 of 10,000")
         page.keyboard.press("h")  # two hops; while they are fetched and drawn, a key is answered
         page.keyboard.press("?")
         page.get_by_role("dialog", name="Keys").wait_for()
@@ -142,5 +139,5 @@ def test_a_token_in_the_address_opens_the_page_and_leaves_the_address(browser: B
                 "tab", name="History"
             ).click()  # brought up to date by the websocket, whose cookie is the token
             seen.page.get_by_role("tabpanel", name="History").get_by_text("fine").first.wait_for()
-            assert seen.page.locator("#connection").is_hidden()
+            expect(seen.page.locator("#connection")).to_be_hidden()
             assert seen.page.evaluate("() => document.cookie") == "", "no script can read it"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from nodewise.graph.knn.knn import knn_from_tasks
-from tests.studio.browsing import Server, Visit, make, visit, write_csv
+from tests.studio.browsing import Server, Visit, expect, make, visit, write_csv
 from tests.studio.page.test_browser_axe import AXE, SCREENS, violations
 
 if TYPE_CHECKING:
@@ -88,11 +88,13 @@ def test_a_job_of_several_classes_from_a_csv_to_exports(browser: Browser, server
         page = seen.page
         page.locator("#nodes-file").set_input_files(table)
         page.locator("#create").wait_for()
-        assert page.locator("#label").input_value() == "topic"
-        assert page.locator("#several").input_value() == "false" and page.locator("#separator").is_hidden()
+        expect(page.locator("#label")).to_have_value("topic")
+        expect(page.locator("#several")).to_have_value("false")
+        expect(page.locator("#separator")).to_be_hidden()
         page.locator(".notice", has_text="seem to name several classes with “;” between them").wait_for()
         page.get_by_role("button", name="Take them apart").click()
-        assert page.locator("#several").input_value() == "true" and page.locator("#separator").input_value() == ";"
+        expect(page.locator("#several")).to_have_value("true")
+        expect(page.locator("#separator")).to_have_value(";")
         page.locator("#budget").fill("12")
         page.locator("#audit").fill("0")
         page.locator("#create").click()
@@ -106,8 +108,8 @@ def test_a_job_of_several_classes_from_a_csv_to_exports(browser: Browser, server
         page.keyboard.press("2")
         page.locator(".choice-made", has_text="2 classes chosen").wait_for()
         page.keyboard.press("2")  # chosen by mistake
-        assert page.locator(".choice-made .chip").all_inner_texts() == ["1\nart"]
-        assert page.locator("button.class[role=checkbox][aria-checked=true]").count() == 1
+        expect(page.locator(".choice-made .chip")).to_have_text([re.compile("art$")])
+        expect(page.locator("button.class[role=checkbox][aria-checked=true]")).to_have_count(1)
         page.keyboard.press("1")
         page.keyboard.press("Enter")
         page.locator("#telling", has_text="No class is chosen: press").wait_for()
@@ -115,7 +117,7 @@ def test_a_job_of_several_classes_from_a_csv_to_exports(browser: Browser, server
         page.keyboard.press("-")
         page.locator(".choice-made", has_text="None of them is chosen").wait_for()
         page.keyboard.press("2")
-        assert page.locator("button.none").get_attribute("aria-checked") == "false"
+        expect(page.locator("button.none")).to_have_attribute("aria-checked", "false")
         page.locator("button.class", has_text="sport").click()  # by mouse
         page.locator("button.none").click()
         page.locator("button.save", has_text="Save: none of them").click()
@@ -137,7 +139,8 @@ def test_a_job_of_several_classes_from_a_csv_to_exports(browser: Browser, server
         assert (", ".join(sent["label"]) or "none of them") == offered
         told[sent["node"]] = sent["label"]
         page.get_by_role("tab", name="History").click()
-        page.locator(".events li .link").first.click()
+        saved = page.locator(".events li .link").filter(has_text=re.compile(rf"^row {sent['node']}$"))
+        saved.first.click()
         page.locator("#card", has_text="Looking around").wait_for()
         seen.ready()
         page.keyboard.press("1")
@@ -206,13 +209,12 @@ def test_table_map_and_bulk_know_sets(browser: Browser, server: Server) -> None:
         seen.ready()
         page.get_by_role("tab", name="Map of the graph").click()
         page.locator(".map .legend-classes", has_text="none of them").wait_for()
-        counted = page.locator(".map .legend-classes li").all_inner_texts()
         with_art = sum("art" in row["topic"] for row in rows[:10])
-        assert any(f"{with_art} labelled" in text for text in counted if "art" in text)
+        counted = page.locator(".map .legend-classes li", has_text="art")
+        counted.filter(has_text=f"{with_art} labelled").first.wait_for()
         page.keyboard.press("l")
         first = page.locator(".table-row[data-node='0']")
-        first.wait_for()
-        assert (rows[0]["topic"].replace(";", ", ").strip(", ") or "none of them") in first.inner_text()
+        expect(first).to_contain_text(rows[0]["topic"].replace(";", ", ").strip(", ") or "none of them")
         page.locator(".table-row[data-node='11'] input").check()
         page.locator(".table-row[data-node='12'] input").check()
         page.locator(".table-bulk").get_by_role("button", name=re.compile("^Label")).click()
@@ -248,7 +250,7 @@ def test_a_choice_stays_with_its_row_and_audits_are_blind(browser: Browser, serv
         page.locator("#card", has_text="Looking around").wait_for()
         seen.ready()
         names = [name for name in rows[1]["topic"].split(";") if name]
-        assert page.locator("button.class[aria-checked=true]").count() == len(names), "what was said is chosen"
+        expect(page.locator(".classes button.class[aria-checked=true]")).to_have_count(len(names))  # what was said
         page.keyboard.press("Escape")
         seen.ready()
         assert seen.title() == asked
@@ -260,11 +262,10 @@ def test_a_choice_stays_with_its_row_and_audits_are_blind(browser: Browser, serv
                 assert page.locator(".predicted .bars").count() == 0
                 page.locator(".predicted", has_text="Hidden on purpose").wait_for()
                 if not page.locator("button.class[aria-checked=true]").count():
-                    page.keyboard.press("Enter")  # there is nothing to accept
-                    page.wait_for_timeout(100)
-                    assert page.locator("body[data-phase=ready]").count() == 1
+                    page.keyboard.press("Enter")  # there is nothing to accept: were it taken, the row would be another
+            before = seen.title()
             page.keyboard.press("-")
-            save(seen)
+            assert f"row {save(seen)['node']}" == before
         assert blind > 0
 
 

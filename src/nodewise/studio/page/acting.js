@@ -11,7 +11,7 @@ import { classMark } from "./marks.js";
 import { classes, isLabeller, isOwner, set, state } from "./store.js";
 
 const PAUSE = 700; // between two looks at whether the report is made
-const LOOKS = 40;
+const LOOKS = 200;
 
 /** What can be done with many rows; the first word of a title, what the button says, who may. */
 const ACTIONS = {
@@ -39,10 +39,10 @@ export function openAction(action, rows, done, at = {}) {
   const wish = { label: at.label ?? (several() ? "" : (classes()[0] ?? "")), text: "", to: "", count: 20 };
   let planned = null;
   let turn = 0;
-  // what is estimated now, to say afterwards what the action did to it; it is not waited for longer than a moment
+  // what is estimated now, to say afterwards what the action did to it; who acts waits for it no longer than a moment
   const teaches = ["label", "confirm"].includes(action);
-  const moment = new Promise((over) => setTimeout(() => over(null), 2 * PAUSE));
-  const earlier = teaches ? Promise.race([get("/report").catch(() => null), moment]) : Promise.resolve(null);
+  const earlier = teaches ? get("/report").catch(() => null) : Promise.resolve(null);
+  const moment = () => new Promise((over) => setTimeout(() => over(null), 2 * PAUSE));
 
   const body = () => ({
     annotator: state.me,
@@ -86,7 +86,7 @@ export function openAction(action, rows, done, at = {}) {
     const agreed = planned;
     if (agreed === null) return;
     go.disabled = true;
-    const before = await earlier;
+    const before = await Promise.race([earlier, moment()]);
     try {
       const answer = await post("/table/act", { ...body(), digest: agreed.digest });
       set({ status: answer.status });

@@ -368,7 +368,7 @@ export const refresh = settle(
       const taken =
         query &&
         status.last >= query.event &&
-        state.phase === "ready" &&
+        ["ready", "settling"].includes(state.phase) &&
         !(status.open[state.me] ?? []).includes(query.name);
       if (taken) set({ gone: (await card(query.node)).votes });
       else if (state.gone) set({ gone: null });

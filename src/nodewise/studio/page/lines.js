@@ -11,8 +11,6 @@ const OWN = 3; // own columns that are shown unless told otherwise
 /** A row as a line: what is known of it, a box to choose it, and a button that reads it. */
 export function lineOf(row, index, view, acts) {
   const box = h("input", { type: "checkbox", "aria-label": `Choose ${called(row, 40)}` });
-  box.checked = view.all ? row.fits : view.chosen.has(row.node);
-  box.disabled = view.all;
   box.addEventListener("change", () => {
     if (box.checked) view.chosen.set(row.node, row);
     else view.chosen.delete(row.node);
@@ -67,6 +65,15 @@ export function lineOf(row, index, view, acts) {
   );
   element.style.setProperty("top", `${index * ROW}px`);
   return element;
+}
+
+/** Tick the boxes of the lines that are chosen. */
+export function tick(body, view) {
+  for (const line of body.children) {
+    const box = line.querySelector("input[type=checkbox]");
+    box.checked = view.all ? !line.classList.contains("unfit") : view.chosen.has(Number(line.dataset.node));
+    box.disabled = view.all;
+  }
 }
 
 /** Which of the job's own columns are shown: an element, and what draws it anew. */

@@ -9,12 +9,10 @@ const LONGEST_WAIT = 8000;
  * Listen to the studio.
  *
  * @param {(message: object) => void} heard called with every message.
- * @param {(up: boolean, again: boolean) => void} changed called when the connection comes (`again`: not for the first
- *   time) or is lost.
+ * @param {(up: boolean) => void} changed called when the connection comes or is lost.
  */
 export function listen(heard, changed) {
   let wait = FIRST_WAIT;
-  let known = false;
   let timer = null;
 
   function open() {
@@ -24,8 +22,7 @@ export function listen(heard, changed) {
     );
     socket.addEventListener("open", () => {
       wait = FIRST_WAIT;
-      changed(true, known);
-      known = true;
+      changed(true);
     });
     socket.addEventListener("message", (event) => {
       let message = null;
@@ -37,7 +34,7 @@ export function listen(heard, changed) {
       heard(message);
     });
     socket.addEventListener("close", () => {
-      changed(false, known);
+      changed(false);
       timer = setTimeout(open, wait * (0.75 + Math.random() / 2));
       wait = Math.min(LONGEST_WAIT, wait * 1.7);
     });

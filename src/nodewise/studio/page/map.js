@@ -45,7 +45,10 @@ export function mapView() {
     "status",
     settle(() => recolour(), 60, 300),
   );
-  on("card query", () => scene.redraw());
+  on("card query", () => {
+    if (layout !== null && blind()) drawWords(); // at once: what was predicted before must not stay in sight
+    scene.redraw();
+  });
   return h(
     "div",
     { class: "view map" },

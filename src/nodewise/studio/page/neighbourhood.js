@@ -67,6 +67,7 @@ export function neighbourhoodView() {
   parts.details.addEventListener("toggle", drawList);
   scene = new Scene(canvas, { paint, find, hover, pick, sized: space });
   on("card", () => {
+    if (data !== null && blind()) drawWords(); // at once: what was predicted before must not stay in sight
     if (state.card?.node !== data?.centre) load();
     else scene.redraw();
   });

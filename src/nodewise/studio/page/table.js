@@ -5,12 +5,12 @@ import { openAction, possible } from "./acting.js";
 import { goTo } from "./address.js";
 import { get } from "./api.js";
 import { dialog } from "./dialogs.js";
-import { count, h, keepFocus, settle, show } from "./dom.js";
+import { ago, count, h, keepFocus, renew, settle, show } from "./dom.js";
 import { filterFields, fromPlace, toPlace, toQuery, toWhere } from "./filters.js";
 import { undo } from "./flow.js";
 import { classOf, commandOf } from "./hotkeys.js";
 import { several } from "./labels.js";
-import { chosenColumns, lineOf, ownColumns, ROW } from "./lines.js";
+import { chosenColumns, lineOf, ownColumns, ROW, tick } from "./lines.js";
 import { give, readingPane } from "./reading.js";
 import { blind, isLabeller, nameOf, off, on, state } from "./store.js";
 
@@ -135,10 +135,16 @@ function makeDesk(place) {
     const shown = [];
     for (let index = first; index < last; index++) {
       const row = view.rows.get(index);
-      if (row) shown.push(lineOf(row, index, view, acts));
+      if (row) shown.push([row, index]);
     }
     const held = keepFocus(body);
-    show(body, shown);
+    // lines that say the same stay: one that is being pressed must not be taken away
+    const { current, shown: own, asked } = view;
+    const saying = shown.map(([row, index]) => [index, row, row.time === null ? "" : ago(row.time)]);
+    renew(body, [saying, current, own, asked, state.status?.numbers], () =>
+      shown.map(([row, index]) => lineOf(row, index, view, acts)),
+    );
+    tick(body, view);
     held?.();
     const left = [...view.rows.values()].filter((row) => !row.fits).length;
     stale.hidden = left === 0;

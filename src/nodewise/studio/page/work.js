@@ -152,7 +152,7 @@ function setFocus(now) {
 }
 
 // Nothing that was acknowledged can be lost with the connection; the page says so instead of looking frozen.
-function connection(up, again) {
+function connection(up) {
   set({ online: up });
   const banner = byId("connection");
   banner.hidden = up;
@@ -162,7 +162,7 @@ function connection(up, again) {
       h("span", { class: "spinner", "aria-hidden": "true" }),
       "Connection lost, your labels are safe. Trying again …",
     );
-  if (up && again) refresh();
+  if (up) refresh(); // also the first time: something may have changed before anybody listened
 }
 
 function heard(message) {
