@@ -1,5 +1,5 @@
 """Writes what was measured of the studio into docs/studio.md, between the two marks there, from the results of
-studio_job.py and studio.py.
+studio_job.py, studio_latency.py, studio.py and studio_team.py.
 
 python benchmarks/studio_page.py
 """
@@ -87,11 +87,50 @@ def load(record: dict[str, Any]) -> list[str]:
     ]
 
 
+def latency(record: dict[str, Any]) -> list[str]:
+    (row,) = record["rows"]
+
+    def line(size: dict[str, Any]) -> str:
+        shown, ready = size["key_to_question_ms"], size["key_to_ready_ms"]
+        return (
+            f"| {size['rows']:,} | {size['first_question_s']:.1f} s | {shown['p50']:.0f} ms | {shown['p95']:.0f} ms |"
+            f" {ready['p50'] / 1e3:.2f} and {ready['p95'] / 1e3:.2f} s |"
+        )
+
+    labels = ", ".join(str(number) for number in dict.fromkeys(size["labels"] for size in row["sizes"]))
+    return [
+        (
+            f"From a key to the next question on the screen, with few and with many rows: drawn texts of ten topics,"
+            f" {labels} labels each, in Chromium (`benchmarks/studio_latency.py`; {where(record)}). A whole step holds"
+            " the half second in which a double press is ignored:"
+        ),
+        "",
+        "| rows | opened until the first question | median | 95th percentile | whole step, median and 95th percentile |",
+        "| ---: | ---: | ---: | ---: | ---: |",
+        *map(line, row["sizes"]),
+    ]
+
+
+def team(record: dict[str, Any]) -> list[str]:
+    (row,) = record["rows"]
+    bulk = f"{row['bulk']:,} of them for five rows at once, " if "bulk" in row else ""
+    return [
+        (
+            f"{row['people']} annotators with links of their own, an owner who gave {row['assigned']:,} rows to people and"
+            f" freed {row['released']:,}, and {row['kills']} kills of the studio (`benchmarks/studio_team.py`;"
+            f" {where(record)}): {row['answers']:,} answers acknowledged, {bulk}{row['taken_back']:,} taken back,"
+            f" {len(row['lost'])} lost; {len(row['seen'])} times somebody saw what they should not."
+        ),
+    ]
+
+
 def main() -> None:
     text = PAGE.read_text(encoding="utf-8")
     before, _, rest = text.partition(BEGIN)
     after = rest.partition(END)[2]
-    parts = "\n".join([*job(read("studio-job")), "", *load(read("studio-load"))])
+    results = [(job, "studio-job"), (latency, "studio-latency"), (load, "studio-load"), (team, "studio-team")]
+    written = [part(read(name)) for part, name in results if (RESULTS / f"{name}.json").exists()]
+    parts = "\n\n".join("\n".join(lines) for lines in written)
     PAGE.write_text(f"{before}{BEGIN}\n\n{parts}\n\n{END}{after}", encoding="utf-8")
 
 

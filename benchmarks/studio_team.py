@@ -186,6 +186,7 @@ def judged(file: Path, team: list[Person]) -> dict[str, Any]:
             lost += [number for number in person.taken_back if number not in undone]
     return {
         "answers": sum(len(person.acknowledged) for person in team),
+        "bulk": sum(kind == "bulk" for person in team for kind, _ in person.acknowledged.values()),
         "taken_back": sum(len(person.taken_back) for person in team),
         "events": len(events),
         "lost": lost,
