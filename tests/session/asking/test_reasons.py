@@ -138,7 +138,7 @@ def test_a_random_question_says_that_it_is_one_and_the_log_keeps_it(classifier: 
         assert query.random and query.rank == 0 and query.score is None and query.as_dict()["random"] is True
         assert query.why[0] == (
             "the labels so far do not show that anything but the classes' shares can be learned, so this question is a"
-            " random one: it keeps the shares honest"
+            " random one: it keeps the shares of the classes true"
         )
         assert not any("gives it" in line for line in query.why)
     assert session.status().random["me"] == [query.name for query in queries]

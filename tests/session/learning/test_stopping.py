@@ -181,7 +181,7 @@ def test_leave_one_out_is_told_once_each_class_has_two_labels(tmp_path: Path) ->
     session = small_job(tmp_path / "job", classes=["a", "b", "c"])
     session.tell(list(range(5)), list("aaaab"))
     report = session.stop_report()
-    lack = "leave-one-out accuracy can be measured once each class has two labels: 1 of 3 has them"
+    lack = "an accuracy from the labels can be measured once each class has two labels: 1 of 3 has them"
     assert report.left_out is None and report.left_out_bias is None and report.left_out_lack == lack
     assert lack in report.words and not any("predicted from all the others" in line for line in report.words)
     assert report.as_dict()["left_out_lack"] == lack

@@ -115,7 +115,7 @@ def test_annotators_see_what_they_may_do_and_nothing_else(browser: Browser, tmp_
             page.get_by_role("dialog", name="Settings").get_by_text("Each row is labelled by 1").wait_for()
             page.keyboard.press("Escape")
             page.goto(f"{server.address}/new")
-            page.get_by_text("Sessions are made by the owner").wait_for()
+            page.get_by_text("Only the owner of this studio makes sessions").wait_for()
             page.get_by_role("button", name="Open job").wait_for()
             assert page.get_by_role("button", name=re.compile("archive|Copy")).count() == 0
         assert httpx.get(f"{api}/backup", headers=pretending).status_code == 403, "the server does not rely on the page"

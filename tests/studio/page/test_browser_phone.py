@@ -106,8 +106,9 @@ def test_back_stays_in_the_studio_and_a_row_has_an_address(browser: Browser, ser
         asked = seen.title()
         for row in ("21", "22"):
             page.keyboard.press("/")
-            page.fill("#search input", row)
-            page.locator("#search li[role=option][aria-selected=true]", has_text=f"Row {row}").wait_for()
+            with page.expect_response(re.compile(rf"/nodes\?q={row}&")):
+                page.fill("#search input", row)
+            page.locator("#search li[role=option]").first.wait_for()  # hidden until they are of this search
             page.keyboard.press("Enter")
             page.wait_for_url(f"**/s/job#row={row}")
             seen.ready()
@@ -130,7 +131,7 @@ def test_numbers_and_words_are_true(browser: Browser, server: Server) -> None:
         page = seen.page
         for _ in range(5):
             seen.label("1")
-        page.locator(".sum", has_text="that came with the table").wait_for()
+        page.locator(".sum", has_text="that came with the file").wait_for()
         total = sum(server.get("/status?session=job")["balance"].values())
         expect(page.locator(".sum")).to_have_text(re.compile(rf"^{total} labels in all"))
         parts = [int(number) for number in re.findall(r"\d+", page.locator(".sum").inner_text())]

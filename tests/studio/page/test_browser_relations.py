@@ -47,7 +47,7 @@ def test_a_folder_becomes_a_job_whose_neighbourhood_shows_relations(
         words = page.locator(".neighbourhood .legend-relations")
         words.wait_for()
         assert {"written by", "appears in", "author", "venue"} <= set(words.locator(".name").all_inner_texts())
-        expect(page.get_by_role("button", name="2 hops")).to_have_attribute("aria-pressed", "true")
+        expect(page.get_by_role("button", name="2 steps")).to_have_attribute("aria-pressed", "true")
         drawn = first.value.json()
         people = [node for node in drawn["related"]["others"] if node["type"] == "author"]
         assert people and all(" " in node["name"] for node in people), "read by name"
@@ -59,6 +59,6 @@ def test_a_folder_becomes_a_job_whose_neighbourhood_shows_relations(
         page.locator(".neighbourhood .legend-classes").wait_for()
         if AXE.exists():
             assert violations(page) == []
-        page.get_by_role("button", name="1 hop").click()
+        page.get_by_role("button", name="1 step").click()
         # the note of two hops names venues as well, and stands until one hop is drawn
         page.locator(".neighbourhood .note", has_text="venue", has_not_text="paper").wait_for()

@@ -70,8 +70,9 @@ def read_edgelist(path: str | Path, *, directed: bool = False) -> Graph:
         if len(cells) > 3 or table:
             raise GraphError(
                 f"{path}, line {line}: {listed(cells)} is no edge but a row of a table, an edge list has two columns:"
-                " put a table of nodes and one of edges into a folder as nodes.csv and edges.csv, or make a graph of a"
-                " table with `nodewise convert --knn`"
+                " put a table of nodes and one of edges into a folder as nodes.csv and edges.csv, or join the rows of"
+                f" a table that are alike: `nodewise convert {path.name} {path.stem}.npz --knn 10 --text COLUMN`, or"
+                " Graph.from_dataframe and Graph.from_texts in Python"
             )
         if not all(cells):
             raise GraphError(

@@ -205,7 +205,7 @@ class Explainer:
     def _first_word(self, rank: int) -> str:
         """Why this node and no other."""
         if self._why_random is not None:
-            return f"{self._why_random}, so this question is a random one: it keeps the shares honest"
+            return f"{self._why_random}, so this question is a random one: it keeps the shares of the classes true"
         could = (
             f"of the {self._candidates:,} nodes that could be asked" if self._candidates > 1 else "the last one left"
         )
@@ -399,4 +399,4 @@ def _how_unsure(entropy: float) -> str:
 
 
 def _how_far(distance: float) -> str:
-    return "otherwise" if distance > 0.5 else "somewhat otherwise" if distance > 0.1 else "much the same"
+    return "as something else" if distance > 0.5 else "somewhat differently" if distance > 0.1 else "much the same"

@@ -164,16 +164,16 @@ def left_out_lack(learner: SessionLearner, judged: Collection[int], classes: Cla
     labels = learner.labels_by_class(classes)
     enough = sum(number >= _LEAST for number in labels.values())
     if len(labels) < 2 and not learner.several:
-        return "leave-one-out accuracy can be measured once two classes have two labels each: there is one class so far"
+        return "an accuracy from the labels can be measured once two classes have two labels each: there is one class so far"
     if enough < len(labels):
         return (
-            f"leave-one-out accuracy can be measured once each class has two labels: {enough} of {len(labels)}"
+            f"an accuracy from the labels can be measured once each class has two labels: {enough} of {len(labels)}"
             f" {'has' if enough == 1 else 'have'} them"
         )
     told = sum(node in judged for node, _ in learner.environment.taken)
     if told < _FOLDS:
         return (
-            f"leave-one-out accuracy can be measured from {_FOLDS} labels on that were given one by one: there are"
+            f"an accuracy from the labels can be measured from {_FOLDS} labels on that were given one by one: there are"
             f" {told}"
         )
     return None

@@ -288,7 +288,7 @@ def _words(
     said = []
     if rate is not None and change is not None:
         said.append(
-            f"one more label changes {rate:.1%} of the predictions; the next ten may change {change:.1%} of them"
+            f"a label changed {rate:.1%} of the predictions lately; the next ten may change {change:.1%} together"
         )
     audit = points[-1].audit
     if audit is not None and audit.nodes < _ENOUGH:
@@ -334,7 +334,7 @@ def _words(
             " the curve goes on as it has"
         )
     if random is not None:
-        said.append(f"{random}, so the next question is a random one: it keeps the shares honest")
+        said.append(f"{random}, so the next question is a random one: it keeps the shares of the classes true")
     if audit is None and audit_size:
         said.append(
             f"none of the {count(audit_size, 'node')} of the audit is labelled yet: their labels will tell an accuracy"

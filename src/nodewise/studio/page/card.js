@@ -123,7 +123,7 @@ function eyebrow(card) {
 function label(card) {
   if (card.label === null) return h("span", { class: "quiet" }, "not labelled yet");
   const from =
-    { told: "labelled", bulk: "labelled in bulk", audit: "labelled for the audit", given: "came with the graph" }[
+    { told: "labelled", bulk: "labelled in bulk", audit: "labelled for the audit", given: "came with the file" }[
       card.from
     ] ?? "labelled";
   const voters = Object.entries(card.votes);

@@ -40,7 +40,7 @@ export function startChoices() {
     {
       type: "button",
       class: "ghost",
-      title: "It cannot be told: skip it. This spends no budget.",
+      title: "You cannot tell its class: skip it. That spends no budget.",
       on: { click: skip },
     },
     "Skip",

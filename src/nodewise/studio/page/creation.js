@@ -65,8 +65,8 @@ export function creationForm(file, table, settings, taken, create, reading = {},
     metric: select(
       "metric",
       [
-        ["cosine", "cosine: direction, best for texts"],
-        ["euclidean", "euclidean: distance"],
+        ["cosine", "cosine: best for texts"],
+        ["euclidean", "euclidean: best for numbers that were measured alike"],
       ],
       "cosine",
     ),
@@ -92,13 +92,13 @@ export function creationForm(file, table, settings, taken, create, reading = {},
   const near = h(
     "div",
     { class: "pair" },
-    row(fields.knn, "Neighbours of each row", "Every row is joined to this many that are most alike."),
+    row(fields.knn, "Similar rows to join", "Every row is joined to this many that are most like it."),
     row(fields.metric, "Alike by", ""),
   );
   const zone = dropZone({
     id: "edges-file",
-    title: "Edges CSV (optional)",
-    hint: "Two columns that name the rows of each edge. Without it, similar rows are joined.",
+    title: "A CSV that says which rows belong together (optional)",
+    hint: "Each line names two rows that are joined. Without it, similar rows are joined.",
     small: true,
     chosen: (given) => {
       edges = given;
@@ -124,8 +124,8 @@ export function creationForm(file, table, settings, taken, create, reading = {},
   const apart = h("p", { class: "notice", role: "status", hidden: true });
   const separatorRow = row(
     fields.separator,
-    "What parts the classes of a row",
-    "In the column of labels; alone it means none of the classes, an empty cell that the row has no label yet.",
+    "What stands between the classes of a row",
+    "In the column of labels. Alone it means none of the classes; an empty cell means that the row has no label yet.",
   );
   const markOf = () => table.columns.find((column) => column.name === fields.label.value)?.separator;
   const drawSets = () => {
@@ -206,7 +206,7 @@ export function creationForm(file, table, settings, taken, create, reading = {},
         { class: "more-body" },
         zone,
         near,
-        row(fields.id, "Column that names a row", "Needed if edges are given."),
+        row(fields.id, "Column that names a row", "Needed if you say which rows belong together."),
         h(
           "div",
           { class: "pair" },

@@ -12,7 +12,7 @@ const FORMS = [
   ["/export/xlsx", "Excel", "the same as a sheet for Excel"],
   ["/export/label-studio", "Label Studio", "tasks with votes and predictions, to import there"],
   ["/export/json", "JSON", "labels, votes and predictions, for programs"],
-  ["/export/npz", "npz", "the graph with labels and predictions, for numpy"],
+  ["/export/npz", "npz", "rows, links, labels and predictions, for numpy"],
   ["/export/pt", "PyTorch", "tensors, for PyTorch Geometric"],
   ["/backup", "Backup", "the whole session in one file, to go on with elsewhere"],
 ];

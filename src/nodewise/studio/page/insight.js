@@ -61,7 +61,7 @@ function predicted(asked) {
       "p",
       { class: "quiet updating", role: "status" },
       h("span", { class: "spinner", "aria-hidden": "true" }),
-      "Updating: the classifier learns from the last labels …",
+      "Updating: the program learns from the last labels …",
     );
   }
   if (asked && blind() && state.status.told + state.status.given > 0) {
@@ -133,11 +133,18 @@ function why(asked) {
   return box;
 }
 
+const MOST = "this one should teach the most about the others";
+
 /** A reason in the page's words: rows without a name are counted from 1, and figures are left out that only who wrote
  * the classifier can read. */
 const plain = (reason) =>
   reason
     .replace(/ \((?:entropy|divergence)[^)]*\)/g, "")
+    .replace(/^of the ([\d,]+) nodes that could be asked, gain puts it first$/, (_, rows) => `of ${rows} rows, ${MOST}`)
+    .replace(/^of the ([\d,]+) nodes that could be asked/, "of the $1 rows that could be asked")
+    .replace(/ % of the nodes(?=$|;)/, " % of the rows")
+    .replace(/^(its label would decide (?:about \d+ |little beyond the ))node/, "$1row")
+    .replace(/, so its place in the graph decides$/, ", so its place among the other rows decides")
     .replace(/((?:similar node|labelled neighbour)s?) ([\d, and]+)$/, (whole, kind, numbers) =>
       state.status?.named
         ? whole

@@ -48,7 +48,7 @@ export function neighbourhoodView() {
         "aria-pressed": String(number === hops),
         on: { click: () => setHops(number) },
       },
-      number === 1 ? "1 hop" : "2 hops",
+      number === 1 ? "1 step" : "2 steps",
     ),
   );
   parts.note = h("p", { class: "quiet note" });

@@ -34,7 +34,7 @@ async function start() {
       h(
         "p",
         { class: "lead" },
-        "A table of texts is all it takes. nodewise joins similar rows to a graph, " +
+        "A table of texts is all it takes. nodewise finds out which rows are alike, " +
           "asks you about the few that teach the most, and predicts the rest.",
       ),
     ),
@@ -46,7 +46,7 @@ async function start() {
           { class: "notice" },
           studio.role === "owner"
             ? "The studio's folder cannot be written to, so no session can be made here."
-            : "Sessions are made by the owner of this studio.",
+            : "Only the owner of this studio makes sessions.",
         ),
   );
 }
@@ -56,8 +56,8 @@ function maker() {
     id: "nodes-file",
     title: "Choose a CSV or Excel file, or drop it here",
     hint:
-      "One row for each thing to label. JSON lines, parquet, GraphML and edge lists are fine as well; " +
-      "so are the files of a folder with several kinds of nodes, together or as a zip.",
+      "One row for each thing to label. JSON lines, parquet and files of graphs (GraphML, lists of edges) work too; " +
+      "so do the tables of a folder with several kinds of things, together or as a zip.",
     several: true,
     chosen: (file, more) => preview(file, more),
   });
@@ -244,7 +244,11 @@ async function create(form, name) {
   parts.progress.scrollIntoView({ block: "nearest" });
   try {
     await upload("/session", form, (share) =>
-      say(share < 1 ? "Sending the file" : "Making the graph", share < 1 ? share : 0, share < 1 ? 1 : 0),
+      say(
+        share < 1 ? "Sending the file" : "Finding out which rows are alike",
+        share < 1 ? share : 0,
+        share < 1 ? 1 : 0,
+      ),
     );
     say("Ready", 1, 1);
     location.assign(pageOf(name));

@@ -122,8 +122,8 @@ function draw() {
         `${status.audit.labelled} of ${status.audit.of}`,
         "Rows drawn at random, on top of the budget, that measure the accuracy",
       ),
-    status.given > 0 && figure("given", status.given.toLocaleString("en"), "Labels that came with the graph"),
-    figure("skipped", status.skipped, "Rows that somebody could not tell"),
+    status.given > 0 && figure("given", status.given.toLocaleString("en"), "Labels that came with the file"),
+    figure("skipped", status.skipped, "Rows whose class somebody could not tell"),
     status.outdated.length > 0 &&
       figure(
         "changed",
@@ -162,7 +162,7 @@ function sumOf({ balance, told, audit, bulk, given, none }) {
     told && `${told} asked for`,
     audit.labelled && `${audit.labelled} of the audit`,
     bulk && `${bulk} given in bulk`,
-    given && `${given} that came with the table`,
+    given && `${given} that came with the file`,
   ].filter(Boolean);
   return total === told ? "" : `${count(total, "label")} in all: ${parts.join(", ")}.`;
 }
@@ -265,7 +265,7 @@ function drawReport(instead = null) {
   );
 }
 
-const CHOSEN = "Your labels were chosen, not drawn at random, so this is biased.";
+const CHOSEN = "Your labels were chosen, not drawn at random, so this can lie above or below the truth.";
 
 /** Micro-F1 with its interval. */
 const f1 = (score, words) =>
@@ -278,7 +278,7 @@ const f1 = (score, words) =>
 
 /** How far such an estimate was from the truth elsewhere: it is no measurement, and is told with its bias. */
 const biasWords = (bias) =>
-  `Your labels were chosen, not drawn at random: on ${bias.graphs} public graphs this lay ` +
+  `Your labels were chosen, not drawn at random: on ${bias.graphs} public data sets this lay ` +
   `${Math.abs(bias.mean).toFixed(0)} points ${bias.mean < 0 ? "below" : "above"} the true accuracy on average ` +
   `(${signed(bias.low)} to ${signed(bias.high)}).`;
 

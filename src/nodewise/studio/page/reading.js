@@ -119,7 +119,7 @@ export function readingPane(actions) {
 function said(card) {
   const votes = Object.entries(card.votes);
   const sides = [...new Set(votes.map(([, label]) => label))];
-  const from = { told: "", bulk: " (in bulk)", audit: " (for the audit)", given: " (it came with the table)" };
+  const from = { told: "", bulk: " (in bulk)", audit: " (for the audit)", given: " (it came with the file)" };
   if (sides.length < 2)
     return h(
       "p",

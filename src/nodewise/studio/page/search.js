@@ -26,7 +26,13 @@ export function startSearch() {
     spellcheck: "false",
     maxlength: "200",
   });
-  parts.list = h("ul", { id: "search-list", role: "listbox", class: "hits", hidden: true, "aria-label": "Nodes" });
+  parts.list = h("ul", {
+    id: "search-list",
+    role: "listbox",
+    class: "hits",
+    hidden: true,
+    "aria-label": "Rows that were found",
+  });
   parts.input.addEventListener("input", settle(fetchHits, 160, 400));
   parts.input.addEventListener("keydown", typed);
   parts.input.addEventListener("blur", () => setTimeout(leave, 120));

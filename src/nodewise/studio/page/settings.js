@@ -49,7 +49,7 @@ export function openSettings() {
     };
     const facts = [
       ...Object.entries(now.facts),
-      ["graph", `${now.nodes.toLocaleString("en")} nodes, ${now.edges.toLocaleString("en")} edges`],
+      ["rows", `${now.nodes.toLocaleString("en")}, with ${now.edges.toLocaleString("en")} links between them`],
       ["file", `${now.file}, ${bytes(now.bytes)}`],
     ];
     show(

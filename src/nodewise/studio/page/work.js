@@ -208,7 +208,7 @@ show(
     "p",
     { class: "quiet loading" },
     h("span", { class: "spinner", "aria-hidden": "true" }),
-    "The graph is read and the first question is being chosen …",
+    "Reading the rows and choosing the first question …",
   ),
 );
 meet()

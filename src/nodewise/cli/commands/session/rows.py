@@ -40,10 +40,10 @@ def add(
         before = session.status()
         numbers = session.add_rows(given, annotator=annotator, folder=rows.parent)
         now = session.status()
+        named = f"{numbers[0]} to {numbers[-1]}" if len(numbers) > 1 else f"number {numbers[0]}"
         drawn = f", {now.audit[1] - before.audit[1]} of them drawn for the audit" if now.audit[1] else ""
         screen.line(
-            f"{len(numbers)} rows added, {numbers[0]} to {numbers[-1]}{drawn}: {now.nodes} rows, {now.told} of"
-            f" {now.budget} labels"
+            f"{count(len(numbers), 'row')} added, {named}{drawn}: {now.nodes} rows, {now.told} of {now.budget} labels"
         )
 
 
