@@ -178,7 +178,8 @@ def test_a_lasso_chooses_nodes_that_are_labelled_in_one_go_and_undone_as_one(bro
         page = seen.page
         seen.label("1")
         page.keyboard.press("o")
-        page.locator(".map .legend-classes").wait_for()  # what stands below is there, so that nothing moves any more
+        page.locator(".map .note", has_text="60 rows").wait_for()
+        page.locator(".map .legend-classes").wait_for(state="attached")  # the labels are known there
         page.get_by_role("button", name="Choose rows by drawing around them", pressed=True).wait_for()
         page.locator(".map canvas").hover(trial=True)  # and lies still
         box = page.locator(".map canvas").bounding_box()

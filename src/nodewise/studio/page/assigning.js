@@ -165,7 +165,7 @@ function giving(act) {
     h(
       "p",
       { class: "quiet" },
-      "They are asked about these rows first. Nobody else is asked about them until you free the rows here, or time does.",
+      "They are asked about these rows first, and nobody else is until you free the rows here, or time does.",
     ),
   ];
 }

@@ -66,7 +66,7 @@ export function neighbourhoodView() {
   parts.details = h("details", { class: "as-list" }, parts.summary, parts.list);
   parts.details.addEventListener("toggle", drawList);
   scene = new Scene(canvas, { paint, find, hover, pick, sized: space });
-  on("card", () => {
+  on("card query", () => {
     if (data !== null && blind()) drawWords(); // at once: what was predicted before must not stay in sight
     if (state.card?.node !== data?.centre) load();
     else scene.redraw();
@@ -81,7 +81,6 @@ export function neighbourhoodView() {
       300,
     ),
   );
-  on("query", () => scene.redraw());
   return h(
     "div",
     { class: "view neighbourhood" },
