@@ -164,7 +164,7 @@ def left_out_lack(learner: SessionLearner, judged: Collection[int], classes: Cla
     labels = learner.labels_by_class(classes)
     enough = sum(number >= _LEAST for number in labels.values())
     if len(labels) < 2 and not learner.several:
-        return "an accuracy from the labels can be measured once two classes have two labels each: there is one class so far"
+        return "an accuracy from the labels can be measured once two classes have two labels each: there is one so far"
     if enough < len(labels):
         return (
             f"an accuracy from the labels can be measured once each class has two labels: {enough} of {len(labels)}"
