@@ -197,7 +197,7 @@ def test_leave_one_out_is_told_once_each_class_has_two_labels(tmp_path: Path) ->
 def test_leave_one_out_needs_two_classes_and_five_labels_told_one_by_one(tmp_path: Path) -> None:
     session = small_job(tmp_path / "job", classes=None)
     session.tell(list(range(6)), ["a"] * 6)
-    assert "there is one class so far" in (session.stop_report().left_out_lack or "")
+    assert "there is one so far" in (session.stop_report().left_out_lack or "")
     session = small_job(tmp_path / "other")
     session.tell(list(range(4)), list("aabb"))
     session.tell_bulk(list(range(10, 20)), "a")
