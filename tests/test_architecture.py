@@ -124,6 +124,7 @@ INSIDE = {  # in each room, which part (a file or a folder) may import which; on
     "evaluation": {
         "compare": {"contest", "engine", "results", "task"},
         "contest": {"engine", "results", "scores", "splits", "task"},
+        "results": {"scores"},
         "engine": {"task"},
         "evaluate": {"contest", "engine", "results", "task"},
         "processes": {"engine", "task"},

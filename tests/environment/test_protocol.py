@@ -1,13 +1,16 @@
-"""Rounds, labels at the start, training from scratch and wrong answers."""
+"""Rounds, labels at the start, training from scratch, wrong answers and costs."""
 
 from __future__ import annotations
+
+import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import nodewise as nw
 from nodewise.environment import EvaluationProtocol
-from nodewise.environment.protocol import noisy_answers, starting_nodes
+from nodewise.environment.protocol import most_queries, noisy_answers, starting_nodes
 from nodewise.ground.errors import InputError
 
 LABELS = np.repeat([0, 1, 2], 200)
@@ -79,8 +82,63 @@ def test_what_makes_no_sense_is_refused() -> None:
         ({"start": "1"}, "start must be a whole number, received '1'"),
         ({"scores": 3}, "scores must be names or functions, received 3"),
         ({"noise": [[0.5, 0.6], [0.0, 1.0]]}, "each row adds up to 1"),
+        ({"cost": "dear"}, "costs must be numbers, received 'dear'"),
+        ({"cost": [1.0, 0.0]}, "one number above 0 for each node"),
     ):
         with pytest.raises(InputError, match=message):
             EvaluationProtocol(**wrong)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="6 labels at the start leave nothing of a budget of 6"):
         nw.evaluate("wine", "random", budget=6, runs=1, protocol=EvaluationProtocol(start=2))
+
+
+COSTS = 1.0 + np.arange(178) % 4  # wine's nodes cost 1, 2, 3 or 4
+
+
+@pytest.mark.parametrize("strategy", ["random", "gain", "featprop"])
+@pytest.mark.parametrize("round_size", [1, 4])
+def test_a_run_ends_when_the_budget_in_costs_pays_for_no_further_node(strategy: str, round_size: int) -> None:
+    protocol = EvaluationProtocol(round_size=round_size, cost=COSTS)
+    result = nw.evaluate("wine", strategy, budget=17, runs=3, protocol=protocol, device="cpu")
+    spent = result.costs(COSTS)
+    assert spent.tolist() == [17.0] * 3, "some node costs 1, so that nothing is left over"
+    numbers = [int((row >= 0).sum()) for row in result.queries]
+    assert all(5 <= number <= 17 for number in numbers) and result.queries.shape == (3, max(numbers))
+    assert all(len(set(row[:n])) == n and (row[n:] == -1).all() for row, n in zip(result.queries, numbers, strict=True))
+    assert "a cost of 17" in repr(result)
+
+
+def test_equal_costs_are_a_budget_of_labels() -> None:
+    plain = nw.evaluate("wine", "centrality", budget=6, runs=2, protocol=EvaluationProtocol(round_size=2))
+    protocol = EvaluationProtocol(round_size=2, cost=np.full(178, 2.0))
+    paid = nw.evaluate("wine", "centrality", budget=13, runs=2, protocol=protocol)
+    assert [sorted(row) for row in paid.queries.tolist()] == [sorted(row) for row in plain.queries.tolist()]
+    assert paid.micro_f1 == pytest.approx(plain.micro_f1)
+
+
+def test_costs_are_kept_scored_exported_and_told(tmp_path: Path) -> None:
+    protocol = EvaluationProtocol(start=1, cost=COSTS, scores=("log_loss",))
+
+    def compare() -> nw.evaluation.Comparison:
+        return nw.compare("wine", ["random", "gain"], budgets=17, runs=3, protocol=protocol, store=tmp_path / "kept")
+
+    first, again = compare(), compare()
+    assert [one.micro_f1.tolist() for one in again.settings[0].outcomes.values()] == [
+        one.micro_f1.tolist() for one in first.settings[0].outcomes.values()
+    ]
+    record = json.loads(first.export(tmp_path / "all.json").read_text())["settings"][0]
+    asked = record["methods"]["gain"]["queries"]
+    assert all(COSTS[row].sum() <= 17 and min(row) >= 0 for row in asked) and "cost" in record["protocol"]
+    told = first.to_markdown()
+    assert "a cost of 17; views on raw features; 1 label a class at the start, the budget counts what" in told
+
+
+def test_costs_that_cannot_be_paid_or_fit_no_graph_are_refused() -> None:
+    assert most_queries(np.array([3.0, 1.0, 2.0]), 3) == 2 and most_queries(np.array([3.0]), 2.9) == 0
+    for costs, start, budget, message in (
+        (COSTS[:5], 0, 9, "costs are given for 5 nodes, the graph has 178"),
+        (COSTS * 100, 0, 9, "a budget of 9 pays for no node of the pool, whose cheapest costs 100"),
+        (np.full(178, 3.0), 1, 9, "labels at the start that cost 9 leave nothing of a budget of 9"),
+        (COSTS, 0, None, "a budget in costs must be said"),
+    ):
+        with pytest.raises(InputError, match=message):
+            nw.evaluate("wine", "random", budget=budget, runs=1, protocol=EvaluationProtocol(start=start, cost=costs))

@@ -21,6 +21,7 @@ __all__ = [
     "AddressOption",
     "BudgetOption",
     "ClassifierOption",
+    "CostOption",
     "DataDirOption",
     "DeviceOption",
     "EngineOption",
@@ -182,7 +183,22 @@ RetrainOption = Annotated[
     bool, typer.Option("--retrain", help="Train a classifier that is trained from scratch in each round.")
 ]
 NoiseOption = Annotated[
-    float, typer.Option("--noise", metavar="RATE", min=0.0, max=1.0, help="Share of queries that are answered wrong.")
+    str,
+    typer.Option(
+        "--noise",
+        metavar="RATE|FILE",
+        help="Share of queries that are answered wrong; or a CSV file with a rate for each node, a line each, or with"
+        " how often each class is answered as each other.",
+    ),
+]
+CostOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--cost",
+        metavar="FILE",
+        help="A CSV file with what each node costs, a line each: the budget then counts costs.",
+        show_default=False,
+    ),
 ]
 ScoresOption = Annotated[
     str | None,
@@ -316,14 +332,29 @@ def import_own_state(text: str | None) -> None:
 
 
 def read_protocol(
-    round_size: int, start: int, retrain: bool, noise: float, scores: str | None
+    round_size: int, start: int, retrain: bool, noise: str, scores: str | None, cost: Path | None = None
 ) -> EvaluationProtocol | None:
     """How runs are played and scored, as the options say; None: as usual."""
     from nodewise.evaluation import EvaluationProtocol
 
     names = read_names(scores, "--scores") if scores else ()
-    protocol = EvaluationProtocol(round_size, start, retrain, noise, names)
+    try:
+        rates: Any = float(noise)
+    except ValueError:
+        rates = _table_of_numbers(Path(noise), "--noise", "a rate between 0 and 1, or a CSV file of rates")
+    costs = None if cost is None else _table_of_numbers(cost, "--cost", "a CSV file with a number a line")
+    protocol = EvaluationProtocol(round_size, start, retrain, rates, names, costs)
     return protocol if protocol.identity() else None
+
+
+def _table_of_numbers(path: Path, option: str, wanted: str) -> list[float] | list[list[float]]:
+    """The numbers of a CSV file without a heading: a list where each line has one, else rows."""
+    try:
+        lines = path.read_text(encoding="utf-8").split()
+        rows = [[float(cell) for cell in line.split(",")] for line in lines]
+    except (OSError, ValueError) as error:
+        raise InputError(f"{option} must be {wanted}, received {str(path)!r} ({error})") from None
+    return [row[0] for row in rows] if all(len(row) == 1 for row in rows) else rows
 
 
 def read_plugin_settings(

@@ -10,7 +10,7 @@ from nodewise.environment.environment import (
     f1_scores,
     rollout,
 )
-from nodewise.environment.protocol import EvaluationProtocol, ProtocolEnvironment
+from nodewise.environment.protocol import EvaluationProtocol, ProtocolEnvironment, most_queries
 from nodewise.environment.runs import (
     EnvironmentObservation,
     Runs,
@@ -43,6 +43,7 @@ __all__ = [
     "f1_scores",
     "finish_learner",
     "fit_learner",
+    "most_queries",
     "reset_learner",
     "rollout",
     "set_scores",

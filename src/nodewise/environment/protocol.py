@@ -1,6 +1,7 @@
 """How an episode is played where it is not one query at a time to an oracle that is always right.
 
-Rounds of several queries, labels at the start, training from scratch in each round, wrong answers.
+Rounds of several queries, labels at the start, training from scratch in each round, wrong answers, nodes of which one
+costs more than another.
 """
 
 from __future__ import annotations
@@ -20,8 +21,9 @@ from nodewise.environment.runs import CpuBackend, backend_of, checked_scores, re
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.compute import numpy_generator
 from nodewise.ground.errors import InputError
+from nodewise.ground.events import count
 
-__all__ = ["EvaluationProtocol", "ProtocolEnvironment", "noisy_answers", "starting_nodes"]
+__all__ = ["EvaluationProtocol", "ProtocolEnvironment", "most_queries", "noisy_answers", "starting_nodes"]
 
 Score = Callable[[npt.NDArray[np.float64], npt.NDArray[np.int64]], float]
 """A score of one's own: probabilities [node, class] and the true classes [node] of a run's test nodes to a number."""
@@ -40,6 +42,8 @@ class EvaluationProtocol:
         noise: wrong answers: a rate; a rate for each node; or a table [class, class] of how often the first is answered
             as the second, each row adding up to 1. A wrong class is any other one alike. Test labels are always right.
         scores: further scores by name, see `nodewise.evaluation.SCORES`, or functions of one's own.
+        cost: what a label of each node costs, [node]; the budget then counts costs. A node that costs more than what is
+            left is not asked, and a run ends when none is left that can be paid. None: each costs the same.
     """
 
     round_size: int = 1
@@ -47,6 +51,7 @@ class EvaluationProtocol:
     retrain: bool = False
     noise: Any = 0.0
     scores: tuple[str | Score, ...] = ()
+    cost: Any = None
 
     def __post_init__(self) -> None:
         for what, number in (("round_size", self.round_size), ("start", self.start)):
@@ -74,11 +79,13 @@ class EvaluationProtocol:
         if rates.ndim == 2 and (rates.shape[0] != rates.shape[1] or not np.allclose(rates.sum(1), 1)):
             raise InputError("a table of noise is [class, class], and each row adds up to 1")
         object.__setattr__(self, "noise", _tuples(rates))
+        if self.cost is not None:
+            object.__setattr__(self, "cost", _checked_costs(self.cost))
 
     @property
     def plays_as_usual(self) -> bool:
         """Whether episodes are those of the default; scores do not change them."""
-        return self.round_size == 1 and self.start == 0 and not self.retrain and self.noise == 0.0
+        return not set(self.identity()) - {"scores"}
 
     @property
     def storable(self) -> bool:
@@ -96,9 +103,48 @@ class EvaluationProtocol:
         if isinstance(noise, tuple):
             noise = hashlib.blake2b(repr(noise).encode(), digest_size=8).hexdigest()
         told = {"round_size": self.round_size, "start": self.start, "retrain": self.retrain, "noise": noise}
-        usual = {"round_size": 1, "start": 0, "retrain": False, "noise": 0.0}
+        told["cost"] = self.cost and hashlib.blake2b(repr(self.cost).encode(), digest_size=8).hexdigest()
+        usual = {"round_size": 1, "start": 0, "retrain": False, "noise": 0.0, "cost": None}
         changed = {name: value for name, value in told.items() if value != usual[name]}
         return {**changed, **({"scores": list(self.score_names)} if self.scores else {})}
+
+    def words(self) -> str:
+        """What differs from the default, for below a table; empty where nothing does, scores aside."""
+        noise = self.noise
+        if isinstance(noise, tuple):
+            noise_words = f"wrong answers by {'class pair' if isinstance(noise[0], tuple) else 'node'}"
+        else:
+            noise_words = f"{100 * noise:g} % of the answers wrong" if noise else ""
+        said = (
+            f"rounds of {self.round_size} queries" if self.round_size > 1 else "",
+            f"{self.start} label{'s' * (self.start > 1)} a class at the start" if self.start else "",
+            "trained from scratch in each round" if self.retrain else "",
+            noise_words,
+            "the budget counts what each node costs" if self.cost is not None else "",
+        )
+        return ", ".join(filter(None, said))
+
+    def amount(self, budget: int) -> str:
+        """A budget in words: ``"20 labels"``, or ``"a cost of 20"``."""
+        return f"a cost of {budget}" if self.cost is not None else count(budget, "label")
+
+
+def _checked_costs(given: Any) -> tuple[float, ...]:
+    try:
+        costs = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"costs must be numbers, received {given!r}: give one for each node") from None
+    if costs.ndim != 1 or not len(costs) or not (np.isfinite(costs) & (costs > 0)).all():
+        raise InputError(
+            f"costs are one number above 0 for each node, received {'numbers of shape ' + str(list(costs.shape))},"
+            f" the smallest {costs.min(initial=np.inf):g}: leave nodes that must not be asked out of the pool by splits"
+        )
+    return tuple(costs.tolist())
+
+
+def most_queries(costs: npt.NDArray[np.float64], budget: float) -> int:
+    """How many nodes a budget pays for at most: of the cheapest, by their costs: [node]."""
+    return int((np.cumsum(np.sort(costs)) <= budget * (1 + 1e-12)).sum())
 
 
 def _tuples(rates: npt.NDArray[np.float64]) -> Any:
@@ -154,15 +200,27 @@ def noisy_answers(
 
 
 class ProtocolEnvironment(Environment):
-    """An environment whose episodes follow a protocol; it is played on the CPU."""
+    """An environment whose episodes follow a protocol; it is played on the CPU.
+
+    Args:
+        budget: queries at most.
+        spend: what all queries of a run may cost together, where the protocol has costs; there is one run then, since
+            runs end after different numbers of queries.
+    """
 
     def __init__(
-        self, graph: GraphTensors, classifier: Classifier, runs: int, budget: int, protocol: EvaluationProtocol
+        self,
+        graph: GraphTensors,
+        classifier: Classifier,
+        runs: int,
+        budget: int,
+        protocol: EvaluationProtocol,
+        spend: float | None = None,
     ) -> None:
         if not isinstance(backend_of(graph.device), CpuBackend):
             raise InputError(
-                "rounds, labels at the start, training from scratch and wrong answers are played on the CPU: choose the"
-                " device cpu"
+                "rounds, labels at the start, training from scratch, wrong answers and costs are played on the CPU:"
+                " choose the device cpu"
             )
         prepared = graph.prepared_by(classifier)
         learner = classifier.start(graph.unlabelled, prepared, runs, graph.num_classes, budget)
@@ -170,6 +228,8 @@ class ProtocolEnvironment(Environment):
         self._protocol, self._anew = protocol, protocol.retrain and classifier.trained
         self._answers = graph.y.expand(runs, -1)
         self._start: torch.Tensor | None = None
+        self._costs, self._left = None if spend is None else torch.tensor(protocol.cost, dtype=torch.float64), spend
+        assert self._costs is None or runs == 1
 
     def set_up(self, seed: int, runs: Sequence[int], pool: torch.Tensor) -> None:
         """What the next episode begins with and how its oracle answers.
@@ -183,7 +243,14 @@ class ProtocolEnvironment(Environment):
             self._answers = torch.from_numpy(said)
         if protocol.start:
             nodes = starting_nodes(labels, pool.numpy(), protocol.start, seed, runs)
-            if nodes.shape[1] >= self.budget:
+            if self._costs is not None and self._left is not None:
+                first = float(self._costs[nodes].sum())
+                if first >= self._left:
+                    raise InputError(
+                        f"labels at the start that cost {first:g} leave nothing of a budget of {self._left:g}: they"
+                        " count as labels, so raise the budget or begin with fewer"
+                    )
+            elif nodes.shape[1] >= self.budget:
                 raise InputError(
                     f"{nodes.shape[1]} labels at the start leave nothing of a budget of {self.budget}: they count as"
                     " labels, so raise the budget or begin with fewer"
@@ -193,11 +260,30 @@ class ProtocolEnvironment(Environment):
     def play_steps(self, strategy: Strategy, each_query: Callable[[int], None] | None = None) -> None:
         """Round after round, and the end."""
         if self._start is not None:
-            self._ask(self._start)
-        while self.step < self.budget:
-            self._ask(self._chosen(strategy, min(self._protocol.round_size, self.budget - self.step)))
+            self._ask(self._paid(self._start))
+        while self.step < self.budget and self._some_can_be_paid():
+            size = min(self._protocol.round_size, self.budget - self.step, int(self.pool.sum(1).min()))
+            self._ask(self._paid(self._chosen(strategy, size)))
         if not self._anew:
             self.finish()
+
+    def _some_can_be_paid(self) -> bool:
+        """Takes what costs too much out of the pool."""
+        if self._costs is not None and self._left is not None:
+            self.pool &= self._costs <= self._left
+        return bool(self.pool.any(1).all())
+
+    def _paid(self, nodes: torch.Tensor) -> torch.Tensor:
+        """Of a round's nodes, int64 [run, k], those that what is left pays for, in their order."""
+        if self._costs is None:
+            return nodes
+        kept = []
+        for node in nodes[0].tolist():
+            price = float(self._costs[node])
+            if self._left is not None and price <= self._left:
+                self._left -= price
+                kept.append(node)
+        return torch.tensor([kept])
 
     def _chosen(self, strategy: Strategy, size: int) -> torch.Tensor:
         """The nodes of a round: those that the strategy wants together, else those that it scores highest."""

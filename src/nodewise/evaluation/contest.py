@@ -148,6 +148,10 @@ class Contest:
                     f"a protocol was expected, received {type(self.protocol).__name__}: give an EvaluationProtocol(…)"
                 )
             check_scores(self.protocol.scores)
+            if self.protocol.cost is not None and not self.budgets:
+                raise InputError(
+                    "a budget in costs must be said: give what all queries of a run may cost together, as the budget"
+                )
         if self.runs < 1 or min(self.budgets, default=1) < 1:
             raise InputError(f"runs and budgets must be at least 1, got {self.runs} and {list(self.budgets)}")
         names = [method.name for method in self.methods]
@@ -156,6 +160,10 @@ class Contest:
                 f"give at least one strategy, and each only once, got {', '.join(names) or 'none'}; two with other"
                 " settings need names of your own: Method(strategy, name=…) of nodewise.evaluation"
             )
+        for method in self.methods:  # told before anything is read or played
+            needs = method.policy_name is None and bool(method.resolved.needs)
+            for given in self.classifiers if needs else ():
+                check_needs(method.resolved, choose_classifier(given, method.resolved))
 
 
 def play_contests(
@@ -246,7 +254,6 @@ class _Plan:
             for method in contest.methods:
                 strategy = method.resolved
                 classifier = choose_classifier(contest.classifiers[number], strategy)
-                check_needs(strategy, classifier)
                 _check_several(graph, classifier, strategy, contest.protocol)
                 ready = prepared(graph, contest.features, classifier.default_features(graph))
                 for remark in notes_on_graph(classifier, graph, contest.features):
@@ -335,6 +342,7 @@ class _Plan:
             macro_f1=whole.macro_f1,
             queries=whole.queries,
             further=whole.further,
+            protocol=self._contest.protocol,
         )
 
     def tell(self, played: int) -> None:
@@ -391,7 +399,8 @@ def _warn_of_flat_scores(strategy: str, queries: npt.NDArray[np.int64], report: 
     Args:
         queries: the nodes in the order asked: [run, step]; with fewer than five steps this may be chance.
     """
-    if queries.shape[1] >= 5 and bool((np.diff(queries, axis=1) > 0).all()):
+    rises = (np.diff(queries, axis=1) > 0) | (queries[:, 1:] < 0)  # what follows the last query is below 0
+    if queries.shape[1] >= 5 and bool(rises.all()):
         report(
             Warned(
                 f"strategy {strategy!r} asked nodes in the order of their numbers in every run, as it does where it"

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from nodewise.ground.errors import InputError, UnknownNameError
 
-__all__ = ["SCORES", "check_scores", "further_scores"]
+__all__ = ["LESS_IS_BETTER", "SCORES", "check_scores", "further_scores"]
 
 Probabilities = npt.NDArray[np.float64]
 Classes = npt.NDArray[np.int64]
@@ -61,7 +61,10 @@ SCORES: Mapping[str, Score] = {
     "log_loss": log_loss,
     "calibration_error": calibration_error,
 }
-"""Scores by name. Of `log_loss` and `calibration_error` less is better."""
+"""Scores by name."""
+
+LESS_IS_BETTER = frozenset({"log_loss", "calibration_error"})
+"""Scores of which less is better; of all others, one's own included, more is."""
 
 
 def check_scores(scores: Sequence[str | Score]) -> None:

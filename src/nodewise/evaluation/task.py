@@ -33,6 +33,7 @@ from nodewise.environment import (
     SplitSizes,
     TestNodes,
     draw_splits,
+    most_queries,
     rollout,
 )
 from nodewise.evaluation.scores import further_scores
@@ -240,7 +241,7 @@ class Chunk:
 
     Attributes:
         micro_f1, macro_f1: percent: [run].
-        queries: the nodes in the order asked: int64 [run, step].
+        queries: the nodes in the order asked: int64 [run, step]; -1 after the last where runs have different numbers.
         seconds: what an episode of this budget takes; where one episode serves several, up to this budget.
         further: further scores by name: [run] each.
     """
@@ -254,23 +255,37 @@ class Chunk:
     @classmethod
     def joined(cls, chunks: Sequence[Chunk]) -> Chunk:
         """The runs of several chunks, in that order, as those of one."""
-        micro, macro, queries = (
-            np.concatenate([getattr(chunk, name) for chunk in chunks]) for name in ("micro_f1", "macro_f1", "queries")
-        )
+        micro, macro = (np.concatenate([getattr(chunk, name) for chunk in chunks]) for name in ("micro_f1", "macro_f1"))
+        queries = _padded([chunk.queries for chunk in chunks])
         further = {name: np.concatenate([chunk.further[name] for chunk in chunks]) for name in chunks[0].further}
         return cls(micro, macro, queries, sum(chunk.seconds for chunk in chunks), further)
 
-    def fits(self, runs: int, budget: int) -> bool:
+    def fits(self, runs: int, budget: int, costs: Sequence[float] | None = None) -> bool:
         """Whether these can be the results of so many runs at that budget at all.
 
-        So many scores between 0 and 100, so many queries, each node once.
+        So many scores between 0 and 100, so many queries, each node once; with costs, what the budget pays for.
         """
         scores = all(s.shape == (runs,) and bool(((s >= 0) & (s <= 100)).all()) for s in (self.micro_f1, self.macro_f1))
         scores = scores and all(s.shape == (runs,) and bool(np.isfinite(s).all()) for s in self.further.values())
-        if not scores or self.queries.shape != (runs, budget) or not self.seconds >= 0:
+        if not scores or self.queries.ndim != 2 or len(self.queries) != runs or not self.seconds >= 0:
+            return False
+        if costs is not None:
+            asked = [row[row >= 0] for row in self.queries]
+            price = np.asarray(costs)
+            return all(
+                0 < len(row) == len(set(row.tolist())) and row.max() < len(price) and price[row].sum() <= budget + 1e-6
+                for row in asked
+            )
+        if self.queries.shape[1] != budget:
             return False
         ordered = np.sort(self.queries, axis=1)
         return bool((ordered >= 0).all()) and not bool((np.diff(ordered, axis=1) == 0).any())
+
+
+def _padded(tables: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:
+    """Rows of several tables as one, -1 after the last query of those that have fewer."""
+    width = max(table.shape[1] for table in tables)
+    return np.concatenate([np.pad(t, ((0, 0), (0, width - t.shape[1])), constant_values=-1) for t in tables])
 
 
 def play_task(task: Task, environment: Environment, strategy: Strategy) -> dict[int, Chunk]:
@@ -320,6 +335,8 @@ def _play_protocol(
     rows: Sequence[int],
 ) -> tuple[Scores | SetScores, npt.NDArray[np.int64], Mapping[str, npt.NDArray[np.float64]]]:
     """One episode of every run at one budget, its scores and queries."""
+    if protocol.cost is not None:
+        return _play_costs(environment.graph, strategy, splits, task, protocol, budget, rows)
     graph, nodes = environment.graph, splits.test if task.score_on == "test" else splits.validation
     if not protocol.plays_as_usual:
         environment = played = ProtocolEnvironment(graph, task.classifier, task.runs, budget, protocol)
@@ -327,12 +344,52 @@ def _play_protocol(
     elif budget != environment.budget:
         environment = Environment.of(graph, task.classifier, task.runs, budget)
     queries = rollout(environment, strategy, splits, derive_seed(task.seed, "chunk", task.first))
+    scores, further = _protocol_scores(environment, protocol, nodes)
+    return scores, queries.cpu().numpy(), further
+
+
+def _play_costs(
+    graph: GraphTensors,
+    strategy: Strategy,
+    splits: Splits,
+    task: Task,
+    protocol: EvaluationProtocol,
+    budget: int,
+    rows: Sequence[int],
+) -> tuple[Scores, npt.NDArray[np.int64], Mapping[str, npt.NDArray[np.float64]]]:
+    """Each run on its own: a budget in costs pays for another number of queries in each."""
+    costs = np.asarray(protocol.cost)
+    if len(costs) != graph.num_nodes:
+        raise InputError(f"costs are given for {len(costs)} nodes, the graph has {graph.num_nodes}: give one each")
+    scores, asked, further = [], [], []
+    for index, row in enumerate(rows):
+        own = splits.rows([index])
+        room = most_queries(costs[own.pool[0].numpy()], budget)
+        if not room:
+            raise InputError(
+                f"a budget of {budget} pays for no node of the pool, whose cheapest costs"
+                f" {costs[own.pool[0].numpy()].min():g}: raise the budget"
+            )
+        played = ProtocolEnvironment(graph, task.classifier, 1, room, protocol, budget)
+        played.set_up(task.seed, [row], own.pool)
+        asked.append(rollout(played, strategy, own, derive_seed(task.seed, "run", row)).numpy())
+        score, more = _protocol_scores(played, protocol, own.test if task.score_on == "test" else own.validation)
+        scores.append(score)
+        further.append(more)
+    together = {name: np.concatenate([one[name] for one in further]) for name in further[0]}
+    micro, macro = (torch.cat(part) for part in zip(*(one[:2] for one in scores), strict=True))
+    return Scores(micro, macro), _padded(asked), together
+
+
+def _protocol_scores(
+    environment: Environment, protocol: EvaluationProtocol, nodes: torch.Tensor
+) -> tuple[Scores | SetScores, Mapping[str, npt.NDArray[np.float64]]]:
+    """What the learners reach on some nodes, int64 [run, node], and the further scores."""
     with torch.no_grad():
         scores = environment.score(nodes)
         logits = environment.learner.logits()
         told = logits.gather(1, nodes[..., None].expand(-1, -1, logits.shape[-1])).double().softmax(-1)
-    further = further_scores(protocol.scores, told.cpu().numpy(), graph.y[nodes].cpu().numpy())
-    return scores, queries.cpu().numpy(), further
+    return scores, further_scores(protocol.scores, told.cpu().numpy(), environment.graph.y[nodes].cpu().numpy())
 
 
 def _play_curve(
@@ -414,7 +471,7 @@ class ChunkStore:
             further = {name: np.asarray(kept, dtype=np.float64) for name, kept in record.get("further", {}).items()}
             asked = np.asarray(record["queries"], dtype=np.int64)
             chunk = Chunk(micro, macro, asked, float(record["seconds"]), further)
-            if not chunk.fits(task.runs, budget):
+            if not chunk.fits(task.runs, budget, None if task.protocol is None else task.protocol.cost):
                 return None  # edited, with a right digest
         except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
             return None

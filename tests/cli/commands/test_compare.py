@@ -181,3 +181,51 @@ def test_a_folder_with_another_comparison_is_not_written_over(
     assert main(["compare", "wine", "karate", "wine", *shared]) == 0
     held = json.loads((tmp_path / "out" / "comparison.json").read_text())
     assert [setting["graph"] for setting in held["settings"]] == ["wine", "karate"]
+
+
+def test_other_budgets_classifiers_protocols_and_fewer_runs_are_not_written_over(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    shared = ["compare", "wine", "--strategies", "random", "--out", str(tmp_path)]
+    assert main([*shared, "--budgets", "4", "--runs", "3", "--classifiers", "views"]) == 0
+    written = (tmp_path / "comparison.json").read_text()
+    capfd.readouterr()
+    for other, expected in (
+        (["--budgets", "5", "--runs", "3"], "the budget 4"),
+        (["--budgets", "4", "--runs", "3", "--classifiers", "gcn"], "the classifier views"),
+        (["--budgets", "4", "--runs", "2"], "wine with views at 4 random, 3 runs"),
+        (["--budgets", "4", "--runs", "3", "--noise", "0.2"], "wine with views at 4 random"),
+        (["--runs", "3"], "wine with views at 4 random"),
+    ):
+        assert main([*shared, *other]) == 2
+        assert f"holds a comparison with {expected}, which this one has not" in capfd.readouterr().err
+    assert (tmp_path / "comparison.json").read_text() == written
+    assert main([*shared, "--budgets", "4,5", "--runs", "3", "--classifiers", "views,gcn"]) == 0
+
+
+def test_costs_and_noise_from_files_and_further_scores_in_the_tables(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "costs.csv").write_text("".join(f"{1 + node % 3}\n" for node in range(178)))
+    (tmp_path / "pairs.csv").write_text("0.8,0.2,0\n0,1,0\n0.1,0,0.9\n")
+    shared = ["compare", "wine", "--strategies", "random,centrality", "--budgets", "9", "--runs", "2"]
+    files = ["--cost", str(tmp_path / "costs.csv"), "--noise", str(tmp_path / "pairs.csv"), "--scores", "log_loss"]
+    assert main([*shared, *files, "--out", str(tmp_path / "out")]) == 0
+    assert "log loss in nats (less is better)" in " ".join(capfd.readouterr().err.split())
+    page = (tmp_path / "out" / "table.md").read_text()
+    assert "**log loss**" in page and "**Time**" in page
+    told = "a cost of 9; views on raw features; wrong answers by class pair, the budget counts what each node costs"
+    assert page.count(told) == 4, "each of the tables of scores and that of times stands alone"
+    assert "Bold: the best mean of a setting" in page and "Marked" not in page
+    for wrong, expected in (("nothing.csv", "No such file"), ("pairs.csv", "one number above 0 for each node")):
+        assert main([*shared, "--cost", str(tmp_path / wrong)]) == 2
+        assert expected in capfd.readouterr().err
+
+
+def test_what_a_strategy_needs_of_the_classifier_is_told_before_any_graph_is_read(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    wanted = ["--strategies", "random,bald-dropout", "--runs", "2"]
+    assert main(["compare", "wine", *wanted, "--classifiers", "gcn,views"]) == 2
+    told = capfd.readouterr().err
+    assert told.startswith("nodewise compare: the classifier 'views' cannot predict from an embedding"), "nothing before"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 
 import nodewise as nw
 from nodewise.evaluation import Comparison, Evaluation, Setting, paired_comparison
-from nodewise.evaluation.results.comparison import lead_table, long_form, score_table
+from nodewise.evaluation.results.comparison import lead_table, long_form, score_table, time_table
 from nodewise.evaluation.results.files import write_comparison
 from nodewise.evaluation.results.statistics import rank_strategies
 from nodewise.evaluation.results.tables import Entry, to_rows
@@ -68,7 +69,8 @@ def test_score_table_marks_within_each_setting(comparison: Comparison) -> None:
 def test_many_settings_become_rows() -> None:
     table = score_table(Comparison(tuple(setting(budget=b, a=0, b=1) for b in (1, 2, 3, 4, 5)), 0, "cpu"))
     assert table.columns == ("setting", "a", "b") and [row[0] for row in table.rows] == [
-        f"g, {b} labels" for b in (1, 2, 3, 4, 5)
+        "g, 1 label",
+        *(f"g, {b} labels" for b in (2, 3, 4, 5)),
     ]
 
 
@@ -107,6 +109,34 @@ def test_ranking_counts_a_domain_once(comparison: Comparison) -> None:
     ranking = more.ranking({"g": "citations", "hh": "citations"})
     assert ranking is not None and ranking.graphs == 2
     assert more.ranking({"g": "all", "hh": "all", "third": "all"}) is None
+
+
+def test_of_a_loss_the_smallest_is_best_and_has_a_table_of_its_own(comparison: Comparison) -> None:
+    scores = {"log_loss": 1.0, "mine": 2.0}
+    settings = tuple(
+        replace(
+            one,
+            outcomes={
+                name: replace(each, further={score: factor * each.micro_f1 for score, factor in scores.items()})
+                for name, each in one.outcomes.items()
+            },
+        )
+        for one in comparison.settings
+    )
+    with_scores = replace(comparison, settings=settings)
+    assert with_scores.further == ["log_loss", "mine"] and comparison.further == []
+    assert {one.best("log_loss") for one in settings} == {"random"}
+    assert {one.best("mine") for one in settings} == {one.best() for one in settings}
+    assert "log loss in nats (less is better), mean" in with_scores.to_markdown("log_loss")
+    assert "Mine, mean $\\pm$" in with_scores.to_latex("mine")
+    columns, rows = long_form(with_scores)
+    assert columns[-4:] == ["log_loss", "log_loss_ci95", "mine", "mine_ci95"] and rows[0][-2] == 2 * rows[0][-4]
+    assert with_scores.to_dataframe(runs=True)["mine"].iloc[0] == pytest.approx(2 * settings[0].scores()["random"][0])
+
+
+def test_times_are_of_a_query_of_one_run(comparison: Comparison) -> None:
+    table = time_table(comparison)
+    assert table.columns[:2] == ("strategy", "g, 5 labels") and table.rows[0][1] == f"{1500 / (30 * 5):.3g}"
 
 
 def test_ranking_needs_two_graphs_with_every_method() -> None:

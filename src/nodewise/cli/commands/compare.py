@@ -14,6 +14,7 @@ from nodewise.cli.loading import load_labelled
 from nodewise.cli.options import (
     AddressOption,
     ClosingOption,
+    CostOption,
     DataDirOption,
     DeviceOption,
     EngineOption,
@@ -92,7 +93,8 @@ def compare(
     round_size: RoundOption = 1,
     start: StartOption = 0,
     retrain: RetrainOption = False,
-    noise: NoiseOption = 0.0,
+    noise: NoiseOption = "0",
+    cost: CostOption = None,
     scores: ScoresOption = None,
     out: Annotated[
         Path | None,
@@ -151,7 +153,7 @@ def compare(
     ) or (None,)
     if closing is not None and not names:
         learners = (make_classifier("gcn", read_closing(closing)),)
-    protocol = read_protocol(round_size, start, retrain, noise, scores)
+    protocol = read_protocol(round_size, start, retrain, noise, scores, cost)
     wanted = tuple(dict.fromkeys(read_numbers(budgets, "--budgets"))) if budgets else ()
     graphs = list(dict.fromkeys(graphs))
     if out is not None:
@@ -161,7 +163,8 @@ def compare(
         contests = [_contest(name, features, data_dir, reporter, wanted, methods, runs, learners) for name in graphs]
         contests = [replace(one, splits=splits, protocol=protocol) for one in contests]
         if out is not None:
-            check_folder(out, [one.name for one in contests], [one.name for one in methods], seed)
+            learned = [one.name for one in learners if one is not None]
+            check_folder(out, [one.name for one in contests], [one.name for one in methods], seed, wanted, learned)
         try:
             comparison = run(
                 contests,
@@ -182,7 +185,8 @@ def compare(
         screen.note(f"written: {comparison.export(export)}")
     if str(json) == "-":
         return
-    tables = [score_table(comparison), *([lead_table(comparison)] if len(methods) > 1 else [])]
+    tables = [score_table(comparison, metric) for metric in ("micro_f1", *comparison.further)]
+    tables += [lead_table(comparison)] if len(methods) > 1 else []
     for table in tables:
         screen.table(table.columns, to_rows(table), title=table.title)
         for note in table.notes:

@@ -12,6 +12,7 @@ from nodewise.cli.options import (
     BudgetOption,
     ClassifierOption,
     ClosingOption,
+    CostOption,
     DataDirOption,
     DeviceOption,
     FeaturesOption,
@@ -64,7 +65,8 @@ def evaluate(
     round_size: RoundOption = 1,
     start: StartOption = 0,
     retrain: RetrainOption = False,
-    noise: NoiseOption = 0.0,
+    noise: NoiseOption = "0",
+    cost: CostOption = None,
     scores: ScoresOption = None,
     state: OwnStateOption = None,
     json: JsonOption = None,
@@ -89,7 +91,7 @@ def evaluate(
     asks = make_strategy(strategy, policy, of_strategy)  # misspelt names are told before the graph is read
     learns = None if classifier is None else make_classifier(classifier, of_classifier)
     check_json(json)
-    protocol = read_protocol(round_size, start, retrain, noise, scores)
+    protocol = read_protocol(round_size, start, retrain, noise, scores, cost)
     with screen.reporting() as reporter:
         one = load_labelled(graph, features, data_dir, reporter)
         result = run(
@@ -114,7 +116,7 @@ def evaluate(
     rows = [("Micro-F1", str(result.micro)), ("Macro-F1", str(result.macro))]
     rows += [(name, str(result.interval(name))) for name in result.further]
     title = (
-        f"{result.graph}, {result.strategy}{f' {result.policy}' if result.policy else ''}, {result.budget} labels,"
+        f"{result.graph}, {result.strategy}{f' {result.policy}' if result.policy else ''}, {result.amount},"
         f" {count(result.runs, 'run')}"
     )
     screen.line(f"{title}, features {result.features}, {result.device}, {result.seconds:.1f} s")

@@ -1,6 +1,6 @@
 """What a comparison found: scores by setting and method with paired tests and ranks, and its tables for people.
 
-`score_table` and `lead_table` are its tables, `long_form` its rows for other programs.
+`score_table`, `lead_table` and `time_table` are its tables, `long_form` its rows for other programs.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import numpy.typing as npt
 
+from nodewise.environment import EvaluationProtocol
 from nodewise.evaluation.results.evaluation import Evaluation, Metric, import_pandas
 from nodewise.evaluation.results.plots import colour_of, draw_curves, new_figure, save_picture, tidy_axes
 from nodewise.evaluation.results.statistics import (
@@ -29,6 +30,7 @@ from nodewise.evaluation.results.statistics import (
     rank_strategies,
 )
 from nodewise.evaluation.results.tables import Entry, ResultTable, to_latex, to_markdown, to_rows
+from nodewise.evaluation.scores import LESS_IS_BETTER, SCORES
 from nodewise.ground.errors import InputError
 from nodewise.ground.events import count
 from nodewise.ground.files import write_json
@@ -38,7 +40,16 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["Comparison", "Setting", "lead_table", "learning_curves", "long_form", "score_table"]
+__all__ = [
+    "Comparison",
+    "Setting",
+    "explained_table",
+    "lead_table",
+    "learning_curves",
+    "long_form",
+    "score_table",
+    "time_table",
+]
 
 _COLUMNS = 100  # of what is said below a table
 
@@ -53,15 +64,21 @@ class Setting:
     budget: int
     outcomes: dict[str, Evaluation]
 
-    def scores(self, metric: Metric = "micro_f1") -> dict[str, npt.NDArray[np.float64]]:
+    @property
+    def protocol(self) -> EvaluationProtocol:
+        """How it was played, the same for all methods."""
+        return next((one.protocol for one in self.outcomes.values() if one.protocol), EvaluationProtocol())
+
+    def scores(self, metric: Metric | str = "micro_f1") -> dict[str, npt.NDArray[np.float64]]:
         """By method: [run] each."""
-        return {name: getattr(outcome, metric) for name, outcome in self.outcomes.items()}
+        return {name: outcome.values(metric) for name, outcome in self.outcomes.items()}
 
-    def best(self, metric: Metric = "micro_f1") -> str:
-        """The method with the largest mean; the first of those that share it."""
-        return max(self.outcomes, key=lambda name: float(getattr(self.outcomes[name], metric).mean()))
+    def best(self, metric: Metric | str = "micro_f1") -> str:
+        """The method with the best mean, the largest or, of a loss or an error, the smallest; the first of equals."""
+        sign = -1 if metric in LESS_IS_BETTER else 1
+        return max(self.outcomes, key=lambda name: sign * float(self.outcomes[name].values(metric).mean()))
 
-    def near_best(self, metric: Metric = "micro_f1") -> frozenset[str]:
+    def near_best(self, metric: Metric | str = "micro_f1") -> frozenset[str]:
         """Methods that are not significantly worse than the best one.
 
         Paired t-tests against it, Holm-corrected, at 5 %.
@@ -70,7 +87,7 @@ class Setting:
             test.second for test in self.against_best(metric) if not math.isnan(test.t_p) and not test.significant()
         )
 
-    def against_best(self, metric: Metric = "micro_f1") -> list[PairedComparison]:
+    def against_best(self, metric: Metric | str = "micro_f1") -> list[PairedComparison]:
         """Paired tests of the best method against every other, Holm-corrected together."""
         return compare_pairs(self.scores(metric), self.best(metric))
 
@@ -86,6 +103,7 @@ class Setting:
             "features": self.features,
             "classifier": self.classifier,
             "budget": self.budget,
+            **({"protocol": told} if (told := self.protocol.identity()) else {}),
             "best": self.best(),
             "not_significantly_worse": sorted(self.near_best()),
             "results": [outcome.as_row(name) for name, outcome in self.outcomes.items()],
@@ -115,6 +133,12 @@ class Comparison:
     def graphs(self) -> list[str]:
         """Names of the graphs, in the order given."""
         return list(dict.fromkeys(setting.graph for setting in self.settings))
+
+    @property
+    def further(self) -> list[str]:
+        """Names of the further scores that every method of every setting has."""
+        held = [list(outcome.further) for setting in self.settings for outcome in setting.outcomes.values()]
+        return [name for name in held[0] if all(name in each for each in held)] if held else []
 
     def ranking(self, domains: Mapping[str, str] | None = None) -> Ranking | None:
         """Average ranks, each graph counting once: its score is the mean over its settings that have every method.
@@ -175,6 +199,7 @@ class Comparison:
                 "run": run,
                 "micro_f1": float(outcome.micro_f1[run]),
                 "macro_f1": float(outcome.macro_f1[run]),
+                **{score: float(values[run]) for score, values in outcome.further.items()},
             }
             for setting in self.settings
             for name, outcome in setting.outcomes.items()
@@ -182,34 +207,23 @@ class Comparison:
         ]
         return pandas.DataFrame.from_records(records)
 
-    def to_markdown(self, metric: Metric = "micro_f1", caption: str = "") -> str:
+    def to_markdown(self, metric: Metric | str = "micro_f1", caption: str = "") -> str:
         """The table of scores as Markdown, with all that is needed to read it below it.
 
         Args:
+            metric: Micro-F1, Macro-F1 or a further score that the protocol asked for.
             caption: its title; by default the metric's name.
         """
-        return to_markdown(self._explained(metric, caption, "Bold", "italics"))
+        return to_markdown(explained_table(self, metric, "italics", caption))
 
-    def to_latex(self, metric: Metric = "micro_f1", caption: str = "") -> str:
+    def to_latex(self, metric: Metric | str = "micro_f1", caption: str = "") -> str:
         """The table of scores as LaTeX, for the package booktabs; the caption says all that is needed to read it.
 
         Args:
+            metric: Micro-F1, Macro-F1 or a further score that the protocol asked for.
             caption: how it begins; by default with the metric's name.
         """
-        return to_latex(self._explained(metric, caption, "Bold", "underlined"))
-
-    def _explained(self, metric: Metric, caption: str, best: str, near: str) -> ResultTable:
-        table = score_table(self, metric)
-        notes = [
-            note.replace(
-                "Marked: the best mean of a setting, and what", f"{best}: the best mean of a setting; {near}: what"
-            ).replace("Marked: the best", f"{best}: the best")
-            for note in table.notes
-        ]
-        budgets = sorted({setting.budget for setting in self.settings})
-        learned = list(dict.fromkeys(f"{one.classifier} on {one.features} features" for one in self.settings))
-        played = f"{' or '.join(map(str, budgets))} labels; {'; '.join(learned)}; seed {self.seed}."
-        return replace(table, title=caption or table.title, notes=(*notes, played))
+        return to_latex(explained_table(self, metric, "underlined", caption))
 
     def plot(self, path: str | Path | None = None, ax: Axes | None = None) -> Figure:
         """Learning curves where a graph has several budgets, else means with their intervals.
@@ -241,7 +255,7 @@ class Comparison:
                 draw_curves(axes, learning_curves(settings, methods), title=title, legend=axes is grid[0])
             else:
                 _draw_means(axes, settings[0], self.methods)
-                tidy_axes(axes, f"{title}, {count(settings[0].budget, 'label')}")
+                tidy_axes(axes, f"{title}, {settings[0].protocol.amount(settings[0].budget)}")
         for axes in grid[len(panels) :]:
             axes.set_axis_off()
         return save_picture(figure, path)
@@ -257,9 +271,10 @@ class Comparison:
         settings = [
             {
                 **{name: getattr(setting, name) for name in ("graph", "features", "classifier", "budget")},
+                **({"protocol": told} if (told := setting.protocol.identity()) else {}),
                 "methods": {
                     name: {
-                        "queries": outcome.queries.tolist(),
+                        "queries": [row[row >= 0].tolist() for row in outcome.queries],
                         "micro_f1": outcome.micro_f1.tolist(),
                         "macro_f1": outcome.macro_f1.tolist(),
                         **{score: values.tolist() for score, values in outcome.further.items()},
@@ -324,10 +339,11 @@ def _mean_score(graphs: Mapping[str, Sequence[Setting]], name: str) -> float:
     )
 
 
-_NAMES = {"micro_f1": "Micro-F1", "macro_f1": "Macro-F1"}
+_NAMES = {"micro_f1": "Micro-F1", "macro_f1": "Macro-F1", **{name: name.replace("_", " ") for name in SCORES}}
+_UNITS = {**dict.fromkeys(_NAMES, " in percent"), "log_loss": " in nats"}
 
 
-def score_table(comparison: Comparison, metric: Metric = "micro_f1") -> ResultTable:
+def score_table(comparison: Comparison, metric: Metric | str = "micro_f1") -> ResultTable:
     """Methods by settings, mean and 95 % interval.
 
     The best of each setting marked, and what is not significantly worse.
@@ -337,13 +353,59 @@ def score_table(comparison: Comparison, metric: Metric = "micro_f1") -> ResultTa
     settings, methods = comparison.settings, comparison.methods
     marked = [(setting, setting.best(metric), setting.near_best(metric)) for setting in settings]
     cells = [[_entry(setting, name, metric, best, near) for name in methods] for setting, best, near in marked]
-    note = f"{_NAMES[metric]} in percent, {_how_sure(comparison)}{_other_classifiers(comparison)}"
+    name, less = _NAMES.get(metric, metric), " (less is better)" if metric in LESS_IS_BETTER else ""
+    note = f"{name}{_UNITS.get(metric, '')}{less}, {_how_sure(comparison)}{_other_classifiers(comparison)}"
     headings = [_heading(comparison, setting) for setting in settings]
     if len(settings) > 4:
         rows = tuple((heading, *row) for heading, row in zip(headings, cells, strict=True))
-        return ResultTable(_NAMES[metric], ("setting", *methods), rows, (note,))
-    rows = tuple((name, *(row[index] for row in cells)) for index, name in enumerate(methods))
-    return ResultTable(_NAMES[metric], ("strategy", *headings), rows, (note,))
+        return ResultTable(name, ("setting", *methods), rows, (note,))
+    rows = tuple((method, *(row[index] for row in cells)) for index, method in enumerate(methods))
+    return ResultTable(name, ("strategy", *headings), rows, (note,))
+
+
+def explained_table(
+    comparison: Comparison, metric: Metric | str = "micro_f1", near: str = "italics", caption: str = ""
+) -> ResultTable:
+    """The table of scores with all that is needed to read it alone: its marks, budgets, classifiers and protocol.
+
+    Args:
+        near: how what is not significantly worse is marked; the best is bold.
+        caption: its title; by default the metric's name.
+    """
+    table = score_table(comparison, metric)
+    notes = [
+        note.replace(
+            "Marked: the best mean of a setting, and what", f"Bold: the best mean of a setting; {near}: what"
+        ).replace("Marked: the best", "Bold: the best")
+        for note in table.notes
+    ]
+    return replace(table, title=caption or table.title, notes=(*notes, _how_played(comparison)))
+
+
+def time_table(comparison: Comparison) -> ResultTable:
+    """Milliseconds that a query of one run takes with each method, learning and choosing together."""
+    rows = []
+    for name in comparison.methods:
+        cells: list[str | None] = []
+        for setting in comparison.settings:
+            outcome = setting.outcomes.get(name)
+            asked = 0 if outcome is None else int((outcome.queries >= 0).sum())
+            cells.append(f"{1000 * outcome.seconds / asked:.3g}" if outcome is not None and asked else None)
+        rows.append((name, *cells))
+    headings = tuple(_heading(comparison, setting) for setting in comparison.settings)
+    note = (
+        "Milliseconds of a query of one run, learning and choosing together, where it was played; what a strategy"
+        f" prepares once for a graph is part of the first that needs it. {_how_played(comparison)}"
+    )
+    return ResultTable("Time", ("strategy", *headings), tuple(rows), (note,))
+
+
+def _how_played(comparison: Comparison) -> str:
+    """Budgets, classifiers, the protocol where it is another, and the seed."""
+    amounts = list(dict.fromkeys(one.protocol.amount(one.budget) for one in comparison.settings))
+    learned = list(dict.fromkeys(f"{one.classifier} on {one.features} features" for one in comparison.settings))
+    words = list(filter(None, dict.fromkeys(one.protocol.words() for one in comparison.settings)))
+    return "; ".join([" or ".join(amounts), *learned, *words, f"seed {comparison.seed}."])
 
 
 def lead_table(comparison: Comparison) -> ResultTable:
@@ -365,15 +427,16 @@ def long_form(comparison: Comparison) -> tuple[list[str], list[list[object]]]:
     """One row for each setting and method: columns and rows."""
     columns = ["graph", "features", "classifier", "budget", "strategy", "name", "policy", "runs"]
     columns += ["micro_f1", "micro_f1_ci95", "macro_f1", "macro_f1_ci95", "best", "not_significantly_worse", "seconds"]
+    further = comparison.further
+    columns += [column for name in further for column in (name, f"{name}_ci95")]
     rows: list[list[object]] = []
     for setting in comparison.settings:
         best, near = setting.best(), setting.near_best()
         for name, outcome in setting.outcomes.items():
-            scores = [
-                None if math.isnan(value) else round(value, 4)
-                for m in ("micro_f1", "macro_f1")
-                for value in outcome.interval(m)
-            ]
+            scores, more = (
+                [None if math.isnan(value) else round(value, 4) for m in metrics for value in outcome.interval(m)]
+                for metrics in (("micro_f1", "macro_f1"), further)
+            )
             rows.append(
                 [
                     setting.graph,
@@ -388,12 +451,13 @@ def long_form(comparison: Comparison) -> tuple[list[str], list[list[object]]]:
                     int(name == best),
                     int(name in near),
                     round(outcome.seconds, 3),
+                    *more,
                 ]
             )
     return columns, rows
 
 
-def _entry(setting: Setting, name: str, metric: Metric, best: str, near: frozenset[str]) -> Entry | None:
+def _entry(setting: Setting, name: str, metric: Metric | str, best: str, near: frozenset[str]) -> Entry | None:
     if name not in setting.outcomes:
         return None
     return Entry(
@@ -442,7 +506,7 @@ def _heading(comparison: Comparison, setting: Setting) -> str:
     """The setting's name, with the budget and the classifier where they tell settings of the comparison apart."""
     parts = [setting.graph]
     if len({other.budget for other in comparison.settings if other.graph == setting.graph}) > 1:
-        parts.append(f"{setting.budget} labels")
+        parts.append(setting.protocol.amount(setting.budget))
     if len({other.classifier for other in comparison.settings}) > 1:
         parts.append(setting.classifier)
     return ", ".join(parts)

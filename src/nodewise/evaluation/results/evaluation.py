@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import numpy as np
 import numpy.typing as npt
 
+from nodewise.environment import EvaluationProtocol
 from nodewise.evaluation.results.plots import colour_of, new_figure, save_picture, tidy_axes
 from nodewise.evaluation.results.statistics import Interval, confidence_interval
 from nodewise.ground.errors import InputError, MissingExtraError, UnknownNameError
@@ -37,9 +38,10 @@ class Evaluation:
         policy: the policy's name where the strategy is the learned one, else None.
         micro_f1: percent, one value a run: [run].
         macro_f1: percent, one value a run: [run].
-        queries: the nodes in the order asked: int64 [run, step].
+        queries: the nodes in the order asked: int64 [run, step]; where the budget counts costs, -1 after a run's last.
         seconds: wall time of the runs; in a comparison what its chunks took, whoever played them.
         further: further scores by name, as the protocol asked for them: [run] each.
+        protocol: how it was played, where not as usual.
     """
 
     graph: str
@@ -56,6 +58,12 @@ class Evaluation:
     macro_f1: npt.NDArray[np.float64]
     queries: npt.NDArray[np.int64]
     further: Mapping[str, npt.NDArray[np.float64]] = field(default_factory=dict)
+    protocol: EvaluationProtocol | None = None
+
+    @property
+    def amount(self) -> str:
+        """The budget in words."""
+        return (self.protocol or EvaluationProtocol()).amount(self.budget)
 
     @property
     def micro(self) -> Interval:
@@ -91,7 +99,7 @@ class Evaluation:
         each = np.asarray(costs, dtype=np.float64)
         if each.ndim != 1 or len(each) <= int(self.queries.max(initial=-1)):
             raise InputError(f"costs must be one number a node, got shape {list(each.shape)}")
-        return np.asarray(each[self.queries].sum(1))
+        return np.asarray(np.where(self.queries >= 0, each[self.queries], 0.0).sum(1))
 
     def to_dataframe(self) -> pd.DataFrame:
         """One row a run: what was run, and its scores in percent. Needs pandas."""
@@ -127,13 +135,13 @@ class Evaluation:
             )
         axes.set_xticks(range(len(names)), names)
         axes.set_xlim(-0.5, 1.6)
-        tidy_axes(axes, f"{self.graph}: {self.strategy}, {count(self.budget, 'label')}")
+        tidy_axes(axes, f"{self.graph}: {self.strategy}, {self.amount}")
         return save_picture(figure, path)
 
     def __repr__(self) -> str:
         """``Evaluation(digits, random, gcn, 50 labels, 10 runs: Micro-F1 88.1 ± 0.9, Macro-F1 87.9 ± 1.0)``."""
         strategy = f"{self.strategy} {self.policy}" if self.policy else self.strategy
-        what = f"{self.graph}, {strategy}, {self.classifier}, {count(self.budget, 'label')}, {count(self.runs, 'run')}"
+        what = f"{self.graph}, {strategy}, {self.classifier}, {self.amount}, {count(self.runs, 'run')}"
         return f"Evaluation({what}: Micro-F1 {self.micro}, Macro-F1 {self.macro})"
 
     def _repr_html_(self) -> str:
@@ -165,6 +173,7 @@ class Evaluation:
             "schema": 1,
             "nodewise_version": __version__,
             **{name: getattr(self, name) for name in names},
+            **({} if self.protocol is None else {"protocol": self.protocol.identity()}),
             "micro_f1": self._score("micro_f1"),
             "macro_f1": self._score("macro_f1"),
             **{name: self._score(name) for name in self.further},

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from nodewise.evaluation.results.comparison import Comparison, lead_table, learning_curves, long_form, score_table
+from nodewise.evaluation.results.comparison import (
+    Comparison,
+    explained_table,
+    lead_table,
+    learning_curves,
+    long_form,
+    time_table,
+)
 from nodewise.evaluation.results.statistics import win_rates
-from nodewise.evaluation.results.tables import to_latex, to_markdown
+from nodewise.evaluation.results.tables import ResultTable, to_latex, to_markdown
 from nodewise.graph.tables.table import csv_text
 from nodewise.ground.errors import InputError
 from nodewise.ground.files import write_json
@@ -17,28 +25,69 @@ from nodewise.ground.files import write_json
 __all__ = ["check_folder", "write_comparison"]
 
 
-def check_folder(folder: str | Path, graphs: Sequence[str], methods: Sequence[str], seed: int) -> None:
+def check_folder(
+    folder: str | Path,
+    graphs: Sequence[str],
+    methods: Sequence[str],
+    seed: int,
+    budgets: Sequence[int] = (),
+    classifiers: Sequence[str] = (),
+) -> None:
     """Refuse a folder whose comparison would be lost: it has graphs or methods that the new one has not.
 
     Args:
         graphs, methods: of the comparison that is to be written there. seed: its seed.
+        budgets, classifiers: likewise, where they are known before it is played.
 
     Raises:
         InputError: says what the folder has, and what to do.
     """
+    record = _held(folder)
+    if record is None:
+        return
+    settings = record["settings"]
+    gone = sorted({one["graph"] for one in settings} - set(graphs))
+    gone += sorted({row["name"] for one in settings for row in one["results"]} - set(methods))
+    gone += [f"the budget {one}" for one in sorted({one["budget"] for one in settings} - set(budgets)) if budgets]
+    gone += [
+        f"the classifier {one}" for one in sorted({o["classifier"] for o in settings} - set(classifiers)) if classifiers
+    ]
+    if record["seed"] != seed:
+        gone = [f"the seed {record['seed']}"]
+    _refuse_loss(folder, gone)
+
+
+def _held(folder: str | Path) -> dict[str, Any] | None:
+    """The comparison that lies in a folder; None where there is none that could be lost."""
     try:
-        record = json.loads((Path(folder) / "comparison.json").read_text(encoding="utf-8"))
-        held = {str(setting["graph"]) for setting in record["settings"]}
-        names = {str(row["name"]) for setting in record["settings"] for row in setting["results"]}
-        other = record["seed"] != seed
-    except (OSError, ValueError, KeyError, TypeError):
-        return  # there is none that could be lost
-    gone = sorted(held - set(graphs)) + sorted(names - set(methods))
-    if gone or other:
-        what = f"the seed {record['seed']}" if other else ", ".join(gone)
+        record: dict[str, Any] = json.loads((Path(folder) / "comparison.json").read_text(encoding="utf-8"))
+        _cells(record), record["seed"]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+    return record
+
+
+def _cells(record: Mapping[str, Any]) -> dict[tuple[str, ...], int]:
+    """Every method of every setting, in words, and how many runs it has."""
+    return {
+        (
+            str(one["graph"]),
+            f"with {one['classifier']}",
+            f"at {one['budget']}",
+            str(row["name"]),
+            *([f"under the protocol {json.dumps(one['protocol'])}"] if "protocol" in one else []),
+        ): int(row["runs"])
+        for one in record["settings"]
+        for row in one["results"]
+    }
+
+
+def _refuse_loss(folder: str | Path, gone: Sequence[str]) -> None:
+    if gone:
+        more = f" and {len(gone) - 5} more" if len(gone) > 5 else ""
         raise InputError(
-            f"{folder} holds a comparison with {what}, which this one has not and would write over: name it, too (what"
-            " is kept is not played again), or give another folder"
+            f"{folder} holds a comparison with {', '.join(gone[:5])}{more}, which this one has not and would write"
+            " over: name it, too (what is kept is not played again), or give another folder"
         )
 
 
@@ -50,15 +99,22 @@ def write_comparison(comparison: Comparison, folder: str | Path, plots: bool = T
 
     Returns:
         The files, in the order written.
+
+    Raises:
+        InputError: the folder holds a comparison with what this one has not, or with more runs of it.
     """
-    folder = Path(folder)
+    folder, there = Path(folder), _held(folder)
+    if there is not None:
+        new = _cells(comparison.as_dict())
+        lost = [cell for cell, runs in _cells(there).items() if new.get(cell, 0) < runs]
+        runs = {cell: f", {_cells(there)[cell]} runs" if cell in new else "" for cell in lost}
+        _refuse_loss(folder, [" ".join(cell) + runs[cell] for cell in lost])
     folder.mkdir(parents=True, exist_ok=True)
-    tables = [score_table(comparison), score_table(comparison, "macro_f1")]
-    if len(comparison.methods) > 1:
-        tables.append(lead_table(comparison))
+    beside = [*([lead_table(comparison)] if len(comparison.methods) > 1 else []), time_table(comparison)]
+    metrics = ("micro_f1", "macro_f1", *comparison.further)
     texts = {
-        "table.md": "\n".join(to_markdown(table) for table in tables),
-        "table.tex": "\n".join(to_latex(table) for table in tables),
+        "table.md": "\n".join(to_markdown(one) for one in _tables(comparison, metrics, "italics", beside)),
+        "table.tex": "\n".join(to_latex(one) for one in _tables(comparison, metrics, "underlined", beside)),
         "table.csv": csv_text(*long_form(comparison)),
     }
     write_json(folder / "comparison.json", comparison.as_dict())
@@ -66,6 +122,12 @@ def write_comparison(comparison: Comparison, folder: str | Path, plots: bool = T
         (folder / name).write_text(text, encoding="utf-8")
     files = [folder / name for name in ("comparison.json", *texts)]
     return files + (_pictures(comparison, folder) if plots else [])
+
+
+def _tables(
+    comparison: Comparison, metrics: Sequence[str], near: str, beside: Sequence[ResultTable]
+) -> list[ResultTable]:
+    return [*(explained_table(comparison, metric, near) for metric in metrics), *beside]
 
 
 def _pictures(comparison: Comparison, folder: Path) -> list[Path]:

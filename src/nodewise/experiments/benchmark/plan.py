@@ -180,6 +180,7 @@ def play(
     Args:
         partial: whether the result may lack what the engine left unplayed, because its time was over or a task failed.
     """
+    Path(out).mkdir(parents=True, exist_ok=True)
     store = ChunkStore(Path(out) / "chunks")
     entries = list(_entries(settings, report, data_dir))
     if not entries:
