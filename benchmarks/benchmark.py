@@ -1,9 +1,20 @@
 """Plays the benchmark on many processes, on a machine that has torch and no command line, too.
 
-    python benchmarks/benchmark.py --device cuda --processes 14 --runs 100 --labels 5 --seconds 540 --out benchmark
+What brings most comes first: fourteen strategies that are cheap, on all graphs, then five more, then the expected
+error. In each of these stages small graphs come before large ones, so that whatever time there is leaves a table
+without holes. It prints what each graph is expected to take (by the times in benchmarks/results/benchmark.json, which
+are a CPU's, until this result has times of its own), then a line for each part that is done, and what failed. At the
+end of ``--seconds`` the result file holds every cell that is whole, and the same command goes on.
 
-What is cheap comes first; at the end of the time the result file holds every cell that is whole, and the same command
-goes on. Prints a line for each part that is done, and what failed. `benchmark_page.py` makes the page.
+In a session with a GPU of 25 minutes and calls of ten, whose machine keeps nothing between two leases, ``--pack`` is a
+file that is read at the start, where it is there, and written once a minute and at the end: it holds the result and all
+finished chunks, and is all that must come back and be taken along the next time.
+
+    python benchmarks/benchmark.py --device cuda --processes 14 --seconds 520 --pack build/gpu/benchmark.tar.gz
+
+Then, where the repository is:
+
+    tar -xzf build/gpu/benchmark.tar.gz -C benchmarks/results benchmark.json && python benchmarks/benchmark_page.py
 """
 
 from __future__ import annotations
@@ -12,17 +23,27 @@ import argparse
 import time
 from pathlib import Path
 
+from packing import pack, unpack
+
 from nodewise.datasets import load_graph
 from nodewise.evaluation.processes import ProcessEngine
-from nodewise.experiments.benchmark import STRATEGIES, BenchmarkSettings, graphs_at_hand, play
+from nodewise.experiments.benchmark import STRATEGIES, BenchmarkSettings, graphs_at_hand, play, read_result
+from nodewise.experiments.benchmark.plan import budgets_of
+from nodewise.experiments.benchmark.results import Row
 from nodewise.ground.events import Event, Progress, Warned
+
+KNOWN = Path(__file__).parent / "results" / "benchmark.json"
+LATER = ("badge", "rim", "anrmab", "igp", "bald")
+LAST = ("expected-error",)
+PACKED, PACK_EVERY = ("benchmark.json", "chunks/*/*.json"), 60.0
 
 
 class Teller:
-    """Prints how far each graph is, at most every two seconds, and every warning."""
+    """Prints how far each graph is, at most every two seconds, and every warning; packs once a minute."""
 
-    def __init__(self) -> None:
-        self._begin, self._last = time.monotonic(), 0.0
+    def __init__(self, out: Path, pack: Path | None) -> None:
+        self._begin, self._last, self._packed = time.monotonic(), 0.0, 0.0
+        self._out, self._pack = out, pack
 
     def __call__(self, event: Event, /) -> None:
         now = time.monotonic() - self._begin
@@ -31,13 +52,42 @@ class Teller:
         elif isinstance(event, Progress) and (now - self._last > 2 or event.done == event.total):
             self._last = now
             print(f"{now:6.0f} s  {event.task} {event.done}/{event.total}", flush=True)
+        if self._pack is not None and now - self._packed > PACK_EVERY:
+            self._packed = now
+            pack(self._out, self._pack, *PACKED)
+
+
+def stages(strategies: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """Who is played, each time with all those before."""
+    first = tuple(name for name in strategies if name not in (*LATER, *LAST))
+    second = tuple(name for name in strategies if name not in LAST)
+    return [one for one in dict.fromkeys((first, second, strategies)) if one]
+
+
+def expected_seconds(settings: BenchmarkSettings, rows: tuple[Row, ...], nodes: dict[str, int]) -> dict[str, float]:
+    """What each graph is expected to take in one process: each query's seconds on the known graph that is nearest in
+    size, by the number of nodes where this one is larger.
+    """
+    sizes = {row.graph: load_graph(row.graph).num_nodes for row in rows if row.graph not in nodes} | nodes
+    found = dict.fromkeys(settings.graphs, 0.0)
+    for graph in settings.graphs:
+        queries = sum(budgets_of(load_graph(graph), settings.labels).values())
+        for name in settings.strategies:
+            for classifier in settings.classifiers:
+                own = [row for row in rows if (row.strategy, row.classifier) == (name, classifier)]
+                if own:
+                    near = min(own, key=lambda row: abs(sizes[row.graph] - nodes[graph]))
+                    grown = max(1.0, nodes[graph] / sizes[near.graph])
+                    found[graph] += near.seconds * grown * queries * settings.runs
+    return found
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, default=Path("benchmark"))
+    parser.add_argument("--out", type=Path, default=Path("build/benchmark"))
+    parser.add_argument("--pack", type=Path, help="one file with all finished chunks: read first, written as it goes")
     parser.add_argument("--graphs", help="by name, with commas; all at hand without it")
-    parser.add_argument("--leave-out", default="", help="graphs that are not played")
+    parser.add_argument("--leave-out", default="karate", help="graphs that are not played")
     parser.add_argument("--most-nodes", type=int, default=10**9, help="graphs with more are not played")
     parser.add_argument("--least-nodes", type=int, default=0, help="graphs with fewer are not played")
     parser.add_argument("--strategies", default=",".join(STRATEGIES))
@@ -48,25 +98,39 @@ def main() -> None:
     parser.add_argument("--device", default="auto")
     parser.add_argument("--on-cpu", default="", help="strategies that are played on the CPU whatever the device")
     parser.add_argument("--processes", type=int, default=0)
-    parser.add_argument("--seconds", type=float, default=540)
+    parser.add_argument("--seconds", type=float, default=520)
     given = parser.parse_args()
+    if given.pack is not None:
+        print(f"{unpack(given.pack, given.out)} files were packed", flush=True)
     engine = ProcessEngine(given.processes, given.seconds, leave_out=True)
     names = given.graphs.split(",") if given.graphs else graphs_at_hand()
-    left_out = set(given.leave_out.split(","))
-    nodes = {name: load_graph(name).num_nodes for name in names if name not in left_out}
-    settings = BenchmarkSettings(
-        tuple(name for name, count in nodes.items() if given.least_nodes <= count <= given.most_nodes),
-        tuple(given.strategies.split(",")),
-        tuple(given.classifiers.split(",")),
-        tuple(int(one) for one in given.labels.split(",")),
-        given.runs,
-        0,
-        given.seed,
-        tuple(given.on_cpu.split(",")),
-    )
-    result = play(settings, given.out, engine, Teller(), given.device, partial=True)
-    cells = len(settings.graphs) * len(settings.strategies) * len(settings.classifiers) * len(settings.labels)
-    print(f"{len(result.rows)} of {cells} cells, {result.machine}", flush=True)
+    nodes = {name: load_graph(name).num_nodes for name in names if name not in set(given.leave_out.split(","))}
+    played = {name: count for name, count in nodes.items() if given.least_nodes <= count <= given.most_nodes}
+    tell = Teller(given.out, given.pack)
+    for strategies in stages(tuple(given.strategies.split(","))):
+        settings = BenchmarkSettings(
+            tuple(played),
+            strategies,
+            tuple(given.classifiers.split(",")),
+            tuple(int(one) for one in given.labels.split(",")),
+            given.runs,
+            0,
+            given.seed,
+            tuple(given.on_cpu.split(",")),
+        )
+        file = given.out / "benchmark.json"
+        known = read_result(file if file.exists() else KNOWN)
+        expected = expected_seconds(settings, known.rows, played)
+        told = ", ".join(f"{name} {seconds:.0f}" for name, seconds in sorted(expected.items(), key=lambda one: one[1]))
+        print(f"{len(strategies)} strategies, {sum(expected.values()):.0f} s of one process ({known.machine}): {told}")
+        result = play(settings, given.out, engine, tell, given.device, partial=True)
+        cells = len(settings.graphs) * len(settings.strategies) * len(settings.classifiers) * len(settings.labels)
+        print(f"{len(result.rows)} of {cells} cells, {result.machine}", flush=True)
+        if given.pack is not None:
+            pack(given.out, given.pack, *PACKED)
+        if engine.over:
+            print("the time is over: the same command goes on", flush=True)
+            break
     for name in settings.strategies:
         own = [row for row in result.rows if row.strategy == name]
         seconds = sum(row.seconds * row.runs * row.budget for row in own)

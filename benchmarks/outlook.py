@@ -1,12 +1,15 @@
 """What the paper's outlook brings: policies that also see time and the whole graph, with the GCN and with `views`.
 
-    python benchmarks/outlook.py --device cuda --jobs 9 --episodes 1000 --seconds 450 --out outlook.json
-    python benchmarks/outlook.py --page
+    python benchmarks/outlook.py --device cuda --jobs 9 --episodes 1000 --seconds 520 --pack build/gpu/outlook.tar.gz
+    tar -xzf build/gpu/outlook.tar.gz -C benchmarks/results outlook.json && python benchmarks/outlook.py --page
 
 Every job trains one policy as the paper trains (REINFORCE on a pair of its citation graphs, batch 5) with some state
 features, in the environment of one classifier, and plays it on the pair's targets, 100 runs with seed 0, beside `gain`
-and random choice. Jobs come pair by pair and seed by seed, so that an end by ``--seconds`` leaves whole seeds; what is
-finished is in the file, and the same command goes on. ``--page`` writes docs/outlook.md from
+and random choice. Jobs come pair by pair and seed by seed, so that an end by ``--seconds`` leaves whole seeds: the first
+pair with three seeds alone (18 trainings) is a table. What is finished is in the file, a training that is not is kept
+as a checkpoint beside it every minute and at the end of the time, and the same command goes on. It prints what is left
+and what that will take, by the jobs that are done. ``--pack`` is one file with all of it, read at the start and written
+after each job, for a machine that keeps nothing between two calls. ``--page`` writes docs/outlook.md from
 benchmarks/results/outlook.json.
 """
 
@@ -23,6 +26,7 @@ from typing import Any
 
 import torch
 from machine import describe_machine
+from packing import pack, unpack
 
 from nodewise.datasets import load_graph
 from nodewise.evaluation import confidence_interval, evaluate, write_json
@@ -44,14 +48,19 @@ VARIANTS = {
     "and both": (*PAPER_STATE_FEATURES, *OUTLOOK_STATE_FEATURES),
 }
 BASELINES = ("gain", "random")
+PACKED, ENDING = ("outlook.json", "trainings/*"), 12.0
+"""What is packed; seconds in which trainings write their checkpoints before the end."""
 
 
 class TimeIsUp(KeyboardInterrupt):
     """Ends a training."""
 
 
-def trained(pair: str, environment: str, variant: str, seed: int, episodes: int, device: str, until: float) -> Policy:
-    """A policy, trained as the paper trains."""
+def trained(job: dict[str, Any], episodes: int, device: str, until: float, folder: Path) -> Policy:
+    """A policy, trained as the paper trains; what was begun before goes on."""
+    pair, environment, variant, seed = (job[name] for name in ("pair", "environment", "variant", "seed"))
+    name = f"{pair}-{environment}-{list(VARIANTS).index(variant)}-{seed}-{episodes}.safetensors"
+    folder.mkdir(parents=True, exist_ok=True)
 
     def watch(line: dict[str, Any]) -> None:
         if time.time() > until:
@@ -65,6 +74,8 @@ def trained(pair: str, environment: str, variant: str, seed: int, episodes: int,
         classifier=environment,
         policy=PolicySettings(state=StateSettings(VARIANTS[variant])),
         each_episode=watch,
+        out=folder / name,
+        resume=True,
     )
 
 
@@ -79,7 +90,9 @@ def reached(
     return rows
 
 
-def play(job: dict[str, Any], targets: tuple[str, ...], episodes: int, runs: int, device: str, until: float) -> Any:
+def play(
+    job: dict[str, Any], targets: tuple[str, ...], episodes: int, runs: int, device: str, until: float, folder: Path
+) -> Any:
     """A job's line; None where its time was over."""
     torch.set_num_threads(1)
     begin = time.time()
@@ -87,7 +100,7 @@ def play(job: dict[str, Any], targets: tuple[str, ...], episodes: int, runs: int
         found = reached(job["strategy"], targets, job["environment"], runs, device)
         return {**job, "targets": found, "seconds": round(time.time() - begin, 1)}
     try:
-        policy = trained(job["pair"], job["environment"], job["variant"], job["seed"], episodes, device, until)
+        policy = trained(job, episodes, device, until, folder)
     except TimeIsUp:
         return None
     line = {
@@ -121,7 +134,8 @@ def key(line: dict[str, Any]) -> tuple[Any, ...]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, default=RESULT)
+    parser.add_argument("--out", type=Path, default=Path("build/outlook/outlook.json"))
+    parser.add_argument("--pack", type=Path, help="one file with the result and all checkpoints: read first, written")
     parser.add_argument("--page", action="store_true", help="only write docs/outlook.md")
     parser.add_argument("--pairs", default=",".join(TARGETS))
     parser.add_argument("--targets", help="other targets for all pairs, with commas")
@@ -131,22 +145,30 @@ def main() -> None:
     parser.add_argument("--episodes", type=int, default=1000)
     parser.add_argument("--runs", type=int, default=100)
     parser.add_argument("--jobs", type=int, default=9)
-    parser.add_argument("--seconds", type=float, default=450)
+    parser.add_argument("--seconds", type=float, default=520)
     parser.add_argument("--device", default="auto")
     given = parser.parse_args()
     if given.page:
         write_pages()
         return
+    if given.runs < 3:
+        parser.error("an interval needs 3 runs at least")
     begin = time.time()
     until = begin + given.seconds
+    folder = given.out.parent
+    folder.mkdir(parents=True, exist_ok=True)
+    if given.pack is not None:
+        print(f"{unpack(given.pack, folder)} files were packed", flush=True)
     kept = json.loads(given.out.read_text())["lines"] if given.out.exists() else []
     done = {key(line) for line in kept}
     variants = {name: each.split(",") for name, each in (("gcn", given.with_gcn), ("views", given.with_views)) if each}
     wanted = [job for job in jobs(given.pairs.split(","), given.seeds, variants) if key(job) not in done]
+    print(f"{len(wanted)} jobs are left{expected(kept, wanted, given.jobs)}", flush=True)
+    settings = (given.episodes, given.runs, given.device)
     own = tuple(given.targets.split(",")) if given.targets else None
     pool = ProcessPoolExecutor(given.jobs, mp_context=get_context("spawn"))
     waiting = [
-        pool.submit(play, job, own or TARGETS[job["pair"]], given.episodes, given.runs, given.device, until)
+        pool.submit(play, job, own or TARGETS[job["pair"]], *settings, until - ENDING, folder / "trainings")
         for job in wanted
     ]
     try:
@@ -157,11 +179,26 @@ def main() -> None:
                 print(f"{time.time() - begin:5.0f} s  {json.dumps(line)}", flush=True)
                 machine = {"machine": describe_machine(given.device), "jobs": given.jobs, "runs": given.runs}
                 write_json(given.out, {"schema": 1, "benchmark": "outlook", **machine, "lines": kept})
+                if given.pack is not None:
+                    pack(folder, given.pack, *PACKED)
     except TimeoutError:
         print("the time is over", flush=True)
     for process in list((pool._processes or {}).values()):
         process.kill()
     pool.shutdown(wait=False, cancel_futures=True)
+    if given.pack is not None:
+        pack(folder, given.pack, *PACKED)
+
+
+def expected(kept: list[dict[str, Any]], wanted: list[dict[str, Any]], jobs: int) -> str:
+    """What the jobs that are left will take, by those that are done."""
+    if not kept or not wanted:
+        return ""
+    each = {kind: [line["seconds"] for line in kept if kind in line] for kind in ("strategy", "variant")}
+    known = [one for values in each.values() for one in values]
+    means = {kind: sum(values or known) / len(values or known) for kind, values in each.items()}
+    seconds = sum(means["strategy" if "strategy" in job else "variant"] for job in wanted) / jobs
+    return f", about {seconds:.0f} s with {jobs} at a time"
 
 
 def write_pages() -> None:

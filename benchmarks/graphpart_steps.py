@@ -1,0 +1,119 @@
+"""Where our GraphPart and one written from libraries part ways: one step of it exchanged for ours at a time.
+
+    python benchmarks/graphpart_steps.py [--seeds 10] [--out benchmarks/results/graphpart-steps.json]
+
+The setting is that of `printed_figures.py`: Cora, 40 labels, a GCN of PyTorch Geometric, scored on all nodes. The steps
+are the communities (networkx joins one pair at a time, ours join in rounds), how they are joined to seven parts (the
+released program weighs distances of mean features by sizes; ours, as Ward has it, squared distances, of propagated
+features) and k-means. A partition is one draw, whatever the seeds: the intervals are over k-means and trainings alone.
+Each line is written when it is done, and the same command goes on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import torch
+from machine import describe_machine
+from printed_figures import Setting, scored
+from sklearn.cluster import KMeans
+from sklearn.metrics import f1_score
+
+from nodewise.evaluation import write_json
+from nodewise.graph.tensors import GraphTensors
+from nodewise.strategies.medoids import cluster_shared
+from nodewise.strategies.partition import Partition
+
+RESULT = Path(__file__).parent / "results" / "graphpart-steps.json"
+PARTS, LABELS = 7, 40
+Centres = Callable[[np.ndarray, int, int], np.ndarray]
+
+
+def joined(parts: list[np.ndarray], features: np.ndarray, power: int) -> list[np.ndarray]:
+    """Communities joined to seven parts, always the two with the smallest n m / (n + m) · ‖c − d‖ ** power."""
+    parts = [part.copy() for part in parts]
+    while len(parts) > PARTS:
+        sizes = np.array([len(part) for part in parts], dtype=float)
+        means = np.stack([features[part].mean(0) for part in parts]).astype(float)
+        lengths = (means**2).sum(1)
+        squares = np.maximum(lengths[:, None] + lengths - 2 * means @ means.T, 0)
+        cost = squares ** (power / 2) * (sizes[:, None] * sizes) / (sizes[:, None] + sizes)
+        np.fill_diagonal(cost, np.inf)
+        first, second = sorted(divmod(int(cost.argmin()), len(parts)))
+        parts[first] = np.concatenate([parts[first], parts.pop(second)])
+    return sorted((np.sort(part) for part in parts), key=len, reverse=True)
+
+
+def of_scikit_learn(points: np.ndarray, count: int, seed: int) -> np.ndarray:
+    """Centres of scikit-learn's k-means."""
+    found = KMeans(count, init="k-means++", n_init=1, random_state=seed).fit(points)
+    return np.asarray(found.cluster_centers_)
+
+
+def of_ours(points: np.ndarray, count: int, seed: int) -> np.ndarray:
+    """Centres of our k-means."""
+    draws, rows = torch.Generator().manual_seed(seed), torch.from_numpy(points).float()
+    middle = rows.mean(0)
+    found = cluster_shared(rows - middle, count, lambda number: torch.rand(1, len(rows), generator=draws))
+    return np.asarray(found.centres[0] + middle)
+
+
+def asked(points: np.ndarray, parts: list[np.ndarray], centres: Centres, seed: int) -> np.ndarray:
+    """The nodes nearest to the centres of each part's clusters."""
+    nodes: list[int] = []
+    for turn, part in enumerate(parts):
+        inside, chosen = points[part], list[int]()
+        for centre in centres(inside, LABELS // PARTS + (turn < LABELS % PARTS), seed):
+            distance = np.linalg.norm(inside - centre, axis=1)
+            distance[chosen] = np.inf
+            chosen.append(int(distance.argmin()))
+        nodes += part[chosen].tolist()
+    return np.array(nodes)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, default=RESULT)
+    parser.add_argument("--seeds", type=int, default=10)
+    given = parser.parse_args()
+    torch.set_num_threads(1)
+    setting = Setting("cora", rows_sum_to_one=False)
+    greedy = nx.community.greedy_modularity_communities(nx.from_scipy_sparse_array(setting.adjacency))
+    one_by_one = [np.array(sorted(part)) for part in greedy]
+    members = Partition.of(GraphTensors(setting.graph)).members
+    in_rounds = [np.flatnonzero(members == number) for number in range(members.max() + 1)]
+    raw, spread = setting.x.numpy(), setting.propagated
+    steps: dict[str, tuple[list[np.ndarray], np.ndarray, int, Centres]] = {
+        "libraries": (one_by_one, raw, 1, of_scikit_learn),
+        "our communities": (in_rounds, raw, 1, of_scikit_learn),
+        "our joining": (one_by_one, spread, 2, of_scikit_learn),
+        "our k-means": (one_by_one, raw, 1, of_ours),
+        "all ours": (in_rounds, spread, 2, of_ours),
+    }
+    rows: list[dict[str, Any]] = json.loads(given.out.read_text())["rows"] if given.out.exists() else []
+    for name, (communities, features, power, centres) in steps.items():
+        if any(row["step"] == name for row in rows):
+            continue
+        begin, values = time.process_time(), []
+        parts = joined(communities, features, power)
+        for seed in range(given.seeds):
+            network = setting.train(asked(spread, parts, centres, seed), 16, 0.0, 0.01, 300, seed)
+            truth, guess = setting.y, setting.predicted(network)
+            values.append(tuple(f1_score(truth, guess, average=average) for average in ("micro", "macro")))
+        sizes = [len(part) for part in parts]
+        rows.append({"step": name, "runs": given.seeds, "parts": sizes, **scored(values)})
+        rows[-1]["processor_seconds"] = round(time.process_time() - begin, 1)
+        print(name, sizes, rows[-1]["micro_f1"], flush=True)
+        record = {"schema": 1, "benchmark": "graphpart steps", "machine": describe_machine(), "rows": rows}
+        write_json(given.out, record)
+
+
+if __name__ == "__main__":
+    main()
