@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from nodewise.environment import EvaluationProtocol
-from nodewise.evaluation.results.evaluation import Evaluation, Metric, import_pandas
+from nodewise.evaluation.results.evaluation import Evaluation, Metric, amount_of, import_pandas
 from nodewise.evaluation.results.plots import colour_of, draw_curves, new_figure, save_picture, tidy_axes
 from nodewise.evaluation.results.statistics import (
     FEWEST_FOR_INTERVAL,
@@ -39,6 +38,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from nodewise.environment import EvaluationProtocol
 
 __all__ = [
     "Comparison",
@@ -65,9 +66,20 @@ class Setting:
     outcomes: dict[str, Evaluation]
 
     @property
-    def protocol(self) -> EvaluationProtocol:
-        """How it was played, the same for all methods."""
-        return next((one.protocol for one in self.outcomes.values() if one.protocol), EvaluationProtocol())
+    def protocol(self) -> EvaluationProtocol | None:
+        """How it was played, the same for all methods, where not as usual."""
+        return next((one.protocol for one in self.outcomes.values()), None)
+
+    @property
+    def amount(self) -> str:
+        """The budget in words."""
+        return amount_of(self.budget, self.protocol)
+
+    def head(self) -> dict[str, Any]:
+        """What tells it from other settings, as files hold it."""
+        names = ("graph", "features", "classifier", "budget")
+        told = {} if self.protocol is None else self.protocol.identity()
+        return {**{name: getattr(self, name) for name in names}, **({"protocol": told} if told else {})}
 
     def scores(self, metric: Metric | str = "micro_f1") -> dict[str, npt.NDArray[np.float64]]:
         """By method: [run] each."""
@@ -99,11 +111,7 @@ class Setting:
     def as_dict(self) -> dict[str, Any]:
         """As a result file holds it."""
         return {
-            "graph": self.graph,
-            "features": self.features,
-            "classifier": self.classifier,
-            "budget": self.budget,
-            **({"protocol": told} if (told := self.protocol.identity()) else {}),
+            **self.head(),
             "best": self.best(),
             "not_significantly_worse": sorted(self.near_best()),
             "results": [outcome.as_row(name) for name, outcome in self.outcomes.items()],
@@ -255,7 +263,7 @@ class Comparison:
                 draw_curves(axes, learning_curves(settings, methods), title=title, legend=axes is grid[0])
             else:
                 _draw_means(axes, settings[0], self.methods)
-                tidy_axes(axes, f"{title}, {settings[0].protocol.amount(settings[0].budget)}")
+                tidy_axes(axes, f"{title}, {settings[0].amount}")
         for axes in grid[len(panels) :]:
             axes.set_axis_off()
         return save_picture(figure, path)
@@ -270,8 +278,7 @@ class Comparison:
 
         settings = [
             {
-                **{name: getattr(setting, name) for name in ("graph", "features", "classifier", "budget")},
-                **({"protocol": told} if (told := setting.protocol.identity()) else {}),
+                **setting.head(),
                 "methods": {
                     name: {
                         "queries": [row[row >= 0].tolist() for row in outcome.queries],
@@ -402,10 +409,10 @@ def time_table(comparison: Comparison) -> ResultTable:
 
 def _how_played(comparison: Comparison) -> str:
     """Budgets, classifiers, the protocol where it is another, and the seed."""
-    amounts = list(dict.fromkeys(one.protocol.amount(one.budget) for one in comparison.settings))
+    amounts = list(dict.fromkeys(one.amount for one in comparison.settings))
     learned = list(dict.fromkeys(f"{one.classifier} on {one.features} features" for one in comparison.settings))
-    words = list(filter(None, dict.fromkeys(one.protocol.words() for one in comparison.settings)))
-    return "; ".join([" or ".join(amounts), *learned, *words, f"seed {comparison.seed}."])
+    words = dict.fromkeys(one.protocol.words() for one in comparison.settings if one.protocol is not None)
+    return "; ".join([" or ".join(amounts), *learned, *filter(None, words), f"seed {comparison.seed}."])
 
 
 def lead_table(comparison: Comparison) -> ResultTable:
@@ -506,7 +513,7 @@ def _heading(comparison: Comparison, setting: Setting) -> str:
     """The setting's name, with the budget and the classifier where they tell settings of the comparison apart."""
     parts = [setting.graph]
     if len({other.budget for other in comparison.settings if other.graph == setting.graph}) > 1:
-        parts.append(setting.protocol.amount(setting.budget))
+        parts.append(setting.amount)
     if len({other.classifier for other in comparison.settings}) > 1:
         parts.append(setting.classifier)
     return ", ".join(parts)

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import numpy as np
 import numpy.typing as npt
 
-from nodewise.environment import EvaluationProtocol
 from nodewise.evaluation.results.plots import colour_of, new_figure, save_picture, tidy_axes
 from nodewise.evaluation.results.statistics import Interval, confidence_interval
 from nodewise.ground.errors import InputError, MissingExtraError, UnknownNameError
@@ -23,7 +22,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["Evaluation", "Metric", "import_pandas"]
+    from nodewise.environment import EvaluationProtocol
+
+__all__ = ["Evaluation", "Metric", "amount_of", "import_pandas"]
 
 Metric = Literal["micro_f1", "macro_f1"]
 
@@ -63,7 +64,7 @@ class Evaluation:
     @property
     def amount(self) -> str:
         """The budget in words."""
-        return (self.protocol or EvaluationProtocol()).amount(self.budget)
+        return amount_of(self.budget, self.protocol)
 
     @property
     def micro(self) -> Interval:
@@ -200,6 +201,11 @@ class Evaluation:
             "ci95": None if math.isnan(width) else width,
             "values": values if digits is None else [round(value, digits) for value in values],
         }
+
+
+def amount_of(budget: int, protocol: EvaluationProtocol | None) -> str:
+    """A budget in words: labels, unless a protocol counts costs."""
+    return count(budget, "label") if protocol is None else protocol.amount(budget)
 
 
 def import_pandas() -> Any:
