@@ -228,4 +228,6 @@ def test_what_a_strategy_needs_of_the_classifier_is_told_before_any_graph_is_rea
     wanted = ["--strategies", "random,bald-dropout", "--runs", "2"]
     assert main(["compare", "wine", *wanted, "--classifiers", "gcn,views"]) == 2
     told = capfd.readouterr().err
-    assert told.startswith("nodewise compare: the classifier 'views' cannot predict from an embedding"), "nothing before"
+    assert told.startswith("nodewise compare: the classifier 'views' cannot predict from an embedding"), (
+        "nothing before"
+    )
