@@ -12,6 +12,7 @@ from typing import Any, assert_type
 
 import networkx as nx
 import numpy as np
+import numpy.typing as npt
 import torch
 from sklearn.ensemble import RandomForestClassifier
 from torch_geometric.nn import GCN
@@ -19,7 +20,7 @@ from torch_geometric.nn import GCN
 import nodewise as nw
 from nodewise.classifiers import Committee, SklearnClassifier, TorchClassifier
 from nodewise.contracts import Learner, Observation
-from nodewise.evaluation import Comparison, Evaluation
+from nodewise.evaluation import Comparison, Evaluation, EvaluationProtocol, Method, ProcessEngine, write_splits
 from nodewise.graph.tensors import GraphTensors
 from nodewise.session import Query
 
@@ -75,6 +76,32 @@ def use_models_of_other_libraries(folder: Path) -> None:
         assert_type(session.ask(), Query)
     TorchClassifier(GCN(13, 16, 2, 3), anew=False)
     SklearnClassifier(RandomForestClassifier(), vew="near")  # type: ignore[call-arg]
+
+
+def least_sure(probabilities: npt.NDArray[np.float64], truth: npt.NDArray[np.int64]) -> float:
+    return float(probabilities.max(1).min())
+
+
+def use_a_protocol_of_ones_own(folder: Path) -> None:
+    graph = nw.load_graph("wine")
+    costs = 1 + graph.degree / graph.degree.mean()
+    by_pair = [[0.9, 0.1, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    protocol = EvaluationProtocol(2, start=1, retrain=True, noise=by_pair, scores=("log_loss", least_sure), cost=costs)
+    table = nw.compare(
+        graph,
+        ["random", Method("gain", name="ours")],
+        budgets=[20],
+        runs=3,
+        protocol=protocol,
+        splits=write_splits(folder / "splits.json", graph, runs=3),
+        engine=ProcessEngine(2),
+        store=folder / "kept",
+    )
+    assert_type(table.to_latex("least_sure", caption="The least sure"), str)
+    assert_type(table.to_markdown("log_loss"), str)
+    assert_type(table.export(folder / "all.json"), Path)
+    assert_type(table.settings[0].outcomes["ours"].costs(costs), npt.NDArray[np.float64])
+    EvaluationProtocol(price=costs)  # type: ignore[call-arg]
 
 
 def use(folder: Path) -> None:
