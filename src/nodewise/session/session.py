@@ -833,6 +833,21 @@ class Session(Job):
             given = self._trust.of(moment.history, self.graph.num_nodes)
             return find_mistakes(moment, self.follow(moment.history), given, most)
 
+    def unlike_labels(self) -> list[int]:
+        """The nodes that stand out as unlike all labelled ones, the most unlike first; nothing is changed by looking.
+
+        A class that nobody has named may hide among them. Of a classifier without views, and with fewer than 20 labels,
+        none; nodes that were taken out are none.
+        """
+        from nodewise.session.learning.unlike import rows_unlike_labels
+
+        with self._lock:
+            history = self.refresh()
+            if not any(self.training(history)):
+                return []
+            found = rows_unlike_labels(self.follow(history))
+            return [] if found is None else [node for node in found.tolist() if node not in history.gone]
+
     @property
     def audit_labels(self) -> dict[int, str]:
         """The audit's labels so far: node -> label."""

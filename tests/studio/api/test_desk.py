@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from nodewise.studio.api.desk_responses import ActionResponse, TableResponse
+from nodewise.studio.api.responses import ReportResponse
+from tests.session.learning.test_unlike import labelled_job
 from tests.studio.jobs import job
 from tests.studio.serving import API, Client, running
 
@@ -154,3 +156,20 @@ def test_each_action_is_for_those_who_may_do_it_to_one_row(tmp_path: Path) -> No
         )
         assert answer.status_code == 403 and "annotators add none" in answer.json()["error"]
         assert client.look("/status")["bulk"] == 0
+
+
+def test_rows_unlike_all_labelled_ones_are_a_filter_that_the_report_counts(tmp_path: Path) -> None:
+    session, kinds = labelled_job(tmp_path, audit=8)
+    hidden = set(session.moment().rules.audit)
+    with running(tmp_path, session) as client:
+        client.look("/map/colours")
+        found = client.look("/table", TableResponse, filter=["unlike"], sort="unlike", limit=100)
+        nodes = [row["node"] for row in found["rows"]]
+        assert nodes and kinds[nodes[0]] == 2 and not hidden & set(nodes)
+        assert client.look("/report", ReportResponse)["unlike"] == found["total"]
+        asked = {"audit": False}
+        while not asked["audit"]:
+            asked = client.say("/ask", annotator="ada", k=1)["queries"][0]
+            if not asked["audit"]:
+                client.say("/skip", annotator="ada", node=asked["node"])
+        assert client.look("/table", filter=["unlike"], annotator="ada")["total"] == 0, "blind is blind"

@@ -107,3 +107,29 @@ def test_a_second_opinion_sees_no_prediction_of_similar_rows(browser: Browser, s
         page.locator(".similar-list li").first.wait_for()
         assert page.locator(".similar-dialog", has_text="No prediction is shown here").count() == 1
         assert "predicted" not in page.locator(".similar-list").inner_text()
+
+
+def test_progress_says_how_many_rows_are_unlike_all_labelled_ones_and_leads_to_them(
+    browser: Browser, server: Server
+) -> None:
+    odd = [
+        {"id": f"odd {number}", "title": f"Odd {number}", "text": f"Sonata opus violin quartet {number}", "kind": ""}
+        for number in range(4)
+    ]
+    make(server, "job", notes() + odd, classes="thing, plant", budget=40)
+    for node in range(24):
+        label = "plant" if node % 2 else "thing"
+        server.post("/tell", session="job", annotator="me", labels=[{"node": node, "label": label}])
+    count = server.get("/report?session=job")["unlike"]
+    assert count > 0
+    with visit(browser, f"{server.address}/s/job") as seen:
+        page = seen.page
+        seen.ready()
+        line = page.locator("#view-progress .unlike")
+        line.wait_for()
+        assert re.match(rf"{count} rows? stands? out as unlike all labelled rows", line.inner_text())
+        line.get_by_role("button", name="Look at them").click()
+        page.locator(".table-row[data-node]").first.wait_for()
+        assert page.get_by_label("Which rows").input_value() == "unlike"
+        page.locator(".table-tools", has_text=f"{count} row").wait_for()
+        assert "Odd" in page.locator(".table-row[data-node]").first.inner_text()

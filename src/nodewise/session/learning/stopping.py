@@ -28,6 +28,7 @@ from nodewise.session.learning.estimates import (
     micro_f1,
     weighted_total,
 )
+from nodewise.session.learning.unlike import rows_unlike_labels
 
 if TYPE_CHECKING:
     from nodewise.session.learning.learner import SessionLearner
@@ -87,6 +88,8 @@ class StopReport:
         audit_f1: where a node may have several classes, Micro-F1 on the audit with its 95 % interval; ``audit`` and
             ``left_out`` are then the share of the nodes whose set of classes is exactly right.
         left_out_f1: the same of the labels, each predicted from all the others.
+        unlike: how many nodes stand out as unlike all labelled ones, among which a class may hide that nobody has named
+            (`Session.unlike_labels` lists them); None where that cannot be told.
     """
 
     labels: int
@@ -104,6 +107,7 @@ class StopReport:
     audit_parts: tuple[tuple[int, Accuracy], ...] = ()
     audit_f1: Accuracy | None = None
     left_out_f1: Accuracy | None = None
+    unlike: int | None = None
 
     def __repr__(self) -> str:
         """One line: from how many labels, and what the last sentence says."""
@@ -174,6 +178,8 @@ def make_report(
     gain = _gain(points, change)
     last = points[-1].audit if points else None
     random = learner.why_random() if everything else None
+    stand_out = rows_unlike_labels(learner)
+    unlike = None if stand_out is None else len(set(stand_out.tolist()) - set(moment.rules.audit) - history.gone)
     answered = [number for number, (_, nodes) in enumerate(draws) if any(node in audit for node in nodes)]
     words = _part_words(parts, answered) + _words(
         points,
@@ -187,6 +193,10 @@ def make_report(
         len(moment.rules.audit),
         (f1_audit, f1_left_out) if learner.several else None,
     )
+    if unlike:
+        rows = "1 row stands" if unlike == 1 else f"{unlike:,} rows stand"
+        said = f"{rows} out as unlike all labelled rows: look there for a class that nobody has named"
+        words = (*words[:-1], said, *words[-1:])  # the last one sums up
     return StopReport(
         labels=len(everything),
         change_rate=rate,
@@ -203,6 +213,7 @@ def make_report(
         audit_parts=tuple(parts),
         audit_f1=f1_audit,
         left_out_f1=f1_left_out,
+        unlike=unlike,
     )
 
 

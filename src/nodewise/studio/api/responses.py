@@ -445,6 +445,9 @@ class ReportResponse(Response):
     audit_parts: list[tuple[int, AccuracyResponse]] = Field(
         description="where rows were added: the rows and the accuracy of each part of the audit that has an answer"
     )
+    unlike: int | None = Field(
+        description="nodes that stand out as unlike all labelled ones, where a class may hide that nobody has named"
+    )
     made_at: int = Field(alias="from", description="the last event when it was made")
 
 

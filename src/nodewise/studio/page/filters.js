@@ -13,6 +13,7 @@ const FIRST = [
   ["confident", "sure predictions, to review"],
   ["unsure", "unsure predictions"],
   ["mistake", "likely mistakes"],
+  ["unlike", "unlike all labelled rows"],
   ["model", "a model says otherwise"],
   ["disagreement", "people disagree"],
   ["settled", "settled disagreements"],
@@ -26,7 +27,12 @@ const FURTHER = ["labelled", "unlabelled", "noted", "disagreement", "skipped", "
 /** Where a row may have several classes, neither mistakes nor models' answers are told. */
 const offered = () => FIRST.filter(([name]) => !several() || !["mistake", "model"].includes(name));
 
-const ORDERS = { confident: ["sure", true], model: ["sure", true], mistake: ["trust", false] };
+const ORDERS = {
+  confident: ["sure", true],
+  model: ["sure", true],
+  mistake: ["trust", false],
+  unlike: ["unlike", false],
+};
 
 const EMPTY = {
   filters: [],
@@ -49,7 +55,7 @@ const inPercent = (text) => {
 /** The question that an address names; what it does not know is left out. */
 export function fromPlace(place) {
   const known = new Set(FIRST.map(([name]) => name));
-  const sorts = ["node", "name", "label", "predicted", "sure", "time", "trust", "column"];
+  const sorts = ["node", "name", "label", "predicted", "sure", "time", "trust", "unlike", "column"];
   return {
     ...EMPTY,
     filters: (place.filter ?? "").split(",").filter((name) => known.has(name) && name !== "all"),
@@ -136,7 +142,8 @@ export function filterFields(view, changed) {
       ];
       const order = ORDERS[value];
       if (order) [view.asked.sort, view.asked.descending] = order;
-      else if (view.asked.sort === "trust") [view.asked.sort, view.asked.descending] = ["node", false];
+      else if (["trust", "unlike"].includes(view.asked.sort))
+        [view.asked.sort, view.asked.descending] = ["node", false];
     },
   );
   const withOwn = (key, every, names) => ({

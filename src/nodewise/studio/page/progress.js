@@ -6,6 +6,7 @@ import { byId, count, h, percent, sentence, settle, short, show } from "./dom.js
 import { several } from "./labels.js";
 import { bar, classMark } from "./marks.js";
 import { numberOf, on, state } from "./store.js";
+import { openTable } from "./table.js";
 
 const SLOW = 700; // milliseconds, before it is said that the report is being made
 const ENOUGH = 10; // answers of the audit, before an accuracy is told
@@ -253,12 +254,25 @@ function drawReport(instead = null) {
       ),
     report.left_out_f1 && f1(report.left_out_f1, " Micro-F1 over all classes, of labels predicted from the others"),
     h("p", { class: "quiet as-of" }, `As of ${count(report.labels, "label")}.`),
+    report.unlike > 0 &&
+      h(
+        "p",
+        { class: "unlike" },
+        `${report.unlike === 1 ? "1 row stands" : `${report.unlike.toLocaleString("en")} rows stand`} out as unlike ` +
+          "all labelled rows. A class that nobody has named may be among them. ",
+        h(
+          "button",
+          { type: "button", class: "small", on: { click: () => openTable({ filter: "unlike", sort: "unlike" }) } },
+          "Look at them",
+        ),
+      ),
     (enough || audit === null) && curve(report),
     h(
       "ul",
       { class: "reasons" },
       report.words
         .filter((line) => !/^predicted from all the others/.test(line) && line !== report.left_out_lack)
+        .filter((line) => !/unlike all labelled rows/.test(line))
         .filter((line) => enough || !/^accuracy on \d+ /i.test(line))
         .map((line) => h("li", {}, sentence(short(line, 400)))),
     ),

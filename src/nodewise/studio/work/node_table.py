@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["NodeTable", "Sort", "TableQuery"]
 
-Sort = Literal["node", "name", "label", "predicted", "sure", "time", "trust", "column"]
+Sort = Literal["node", "name", "label", "predicted", "sure", "time", "trust", "unlike", "column"]
 _KEPT = 32
 """Lists of rows that are kept for those who read on in them."""
 _CELL = 300
@@ -38,8 +38,8 @@ class TableQuery:
 
     Attributes:
         filter: which rows.
-        sort: by which column, or by how far labels are trusted; ``column`` is one of the job's own, which is then
-            named; ``descending`` turns it round.
+        sort: by which column, by how far labels are trusted, or by how unlike all labelled rows a row is; ``column`` is
+            one of the job's own, which is then named; ``descending`` turns it round.
         offset, limit: which window of the rows.
         columns: which of the job's own columns are shown.
         listing: the list of rows that was found before, to read on in it: its rows and their order stay, and each says
@@ -185,6 +185,10 @@ class NodeTable:
         if query.sort == "trust":
             place = np.full(facts.size, len(facts.doubts))
             place[list(facts.doubts)] = np.arange(len(facts.doubts))
+            return place[nodes]
+        if query.sort == "unlike":
+            place = np.full(facts.size, len(facts.unlike))
+            place[facts.unlike] = np.arange(len(facts.unlike))
             return place[nodes]
         if query.sort == "name" and self._session.graph.node_names is not None:
             return self._ranks("\0name", self._session.graph.node_names)[nodes]

@@ -32,6 +32,7 @@ Filter = Literal[
     "unsure",
     "confident",
     "mistake",
+    "unlike",
     "model",
     "disagreement",
     "settled",
@@ -50,7 +51,7 @@ class RowFilter:
     Attributes:
         filters: ``unsure``: predicted with less than 50 %; ``confident``: not labelled, predicted with more than 90 %;
             ``mistake``: labels that the prediction without them, or 70 % of the labelled neighbours, contradict, none
-            where a row may have several classes;
+            where a row may have several classes; ``unlike``: not labelled, and unlike all labelled rows;
             ``model``: not labelled, and a model says another class than is predicted; ``disagreement``: people differ
             and nobody has settled it; ``bulk``: labelled in bulk alone; ``noted``: somebody has written a note;
             ``changed``: labelled, and changed since.
@@ -140,6 +141,13 @@ class RowFacts:
             return {}
         hidden = set(self.secret.tolist()) | {node for node in self._control if self.label[node] < 0}
         return {one.node: one for one in self._session.likely_mistakes(self.size) if one.node not in hidden}
+
+    @cached_property
+    def unlike(self) -> list[int]:
+        """Rows that stand out as unlike all labelled ones, the most unlike first; none where no prediction may be seen,
+        since they are found by the same views.
+        """
+        return [] if self._kept is None else self._session.unlike_labels()
 
     @cached_property
     def told(self) -> tuple[npt.NDArray[np.float64], dict[int, str]]:
@@ -235,6 +243,8 @@ class RowFacts:
             if self._session.settings.several:
                 return np.zeros(self.size, bool)
             return self._contradicted() | self._at(self.doubts)
+        if name == "unlike":
+            return self._at(self.unlike) & (self.label < 0) & self.seen
         if name == "model":
             found = np.zeros(self.size, bool)
             for speaker, said in self.suggested.items():
