@@ -177,9 +177,11 @@ def version_words(result: dict[str, Any]) -> str:
         new_copied = sum(not is_older(machine_of(result, record, at)) for record, at in copied)
         of_copies = f" (copies: {new_copied} of {len(copied)})" if copied else ""
         counts.append(f"{new} of {len(rows)} graphs at {per}{of_copies}")
+    few = {name: at["runs"]["gain"] for name, _, at in rows_at(result, "5") if at["runs"]["gain"] < 100}
+    fewer = f" Fewer than 100 runs: {', '.join(f'{name} ({runs})' for name, runs in few.items())}." if few else ""
     return (
         f"Figures of today's `gain`, version {gain.Gain.version}: {', '.join(counts)} labels a class. What is older is"
-        f" marked {OLDER} in the table of all graphs."
+        f" marked {OLDER} in the table of all graphs.{fewer}"
     )
 
 
