@@ -106,6 +106,9 @@ def test_each_ones_score_has_an_interval(tmp_path: Path) -> None:
     assert (ada.mean, ada.nodes) == (1.0, len(asked_control(session, "ada")))
     wrong = len({2, 7, 33} & set(asked_control(session, "bo")))
     assert wrong and bo.mean == pytest.approx(1 - wrong / bo.nodes) and bo.low < bo.mean < bo.high < 1
+    session.tell(7, "a", "bo")  # nobody has told them that they were wrong: whoever corrects themselves is right
+    corrected = {each.annotator: each for each in session.person_reports()}["bo"].known
+    assert corrected is not None and corrected.mean == pytest.approx(1 - (wrong - 1) / bo.nodes)
     session.merge_classes("b", "a")
     assert {each.known.mean for each in session.person_reports() if each.known} == {1.0}
 

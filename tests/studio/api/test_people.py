@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from nodewise.graph import Graph
+from nodewise.ground.errors import InputError
 from nodewise.session import Session
 from nodewise.studio.api.people_responses import AssignResponse, PersonReportsResponse
 from nodewise.studio.guard.people import People
@@ -193,3 +194,75 @@ def test_neither_what_was_drawn_at_random_nor_what_was_changed_names_a_known_row
             for who in (ada, bo, {"Authorization": "Bearer the-owners-token"})
         }
         assert list(outdated.values()) == [["0", "2"], ["1", "2"], ["0", "1", "2"]]
+
+
+def test_with_the_shared_token_nobody_takes_the_name_of_who_knows_the_answers(tmp_path: Path) -> None:
+    """Every route that a name can be said to, as the application describes them: under that name they could be read."""
+    session = job(tmp_path, control=50, budget=40)
+    session.set_known({5: "a", 11: "a", 40: "b"}, annotator="olga", counts=True)
+    label = [{"node": 5, "label": "a"}]
+    bodies: dict[str, dict[str, Any]] = {
+        "ask": {},
+        "undo": {},
+        "tell": {"labels": label},
+        "bulk": {"labels": label},
+        "skip": {"node": 5},
+        "notes": {"node": 5, "text": "hm"},
+        "release": {"released": "bo"},
+        "table/act": {"action": "skip", "nodes": [5]},
+    }
+    with running(tmp_path, session, token="the-owners-token", annotator_token="the-annotators-token") as client:
+        owner, shared = ({"Authorization": f"Bearer {who}"} for who in ("the-owners-token", "the-annotators-token"))
+        described = client.get("/api/openapi.json", headers=owner).json()
+        looks = {
+            path
+            for path, methods in described["paths"].items()
+            if any(each["name"] == "annotator" for each in methods.get("get", {}).get("parameters", ()))
+        }
+        assert {f"{API}/{path}" for path in ("status", "table", "nodes", "events", "map/colours")} < looks
+        before = client.studio.sessions.get().session.refresh().last
+        for name in ("olga", " Olga "):
+            for path in sorted(looks):
+                answer = client.get(path.format(node=5), params={"annotator": name}, headers=shared)
+                assert answer.status_code == 403 and "owner's name" in answer.json()["error"], (path, answer.text)
+            for path, body in bodies.items():
+                answer = client.post(f"{API}/{path}", json={"annotator": name, **body}, headers=shared)
+                assert answer.status_code == 403 and "owner's name" in answer.json()["error"], (path, answer.text)
+        assert client.studio.sessions.get().session.refresh().last == before
+        for path in sorted(looks):
+            assert client.get(path.format(node=5), params={"annotator": "bo"}, headers=shared).status_code == 200, path
+        seen = client.get(f"{API}/nodes/5", params={"annotator": "bo"}, headers=shared).json()
+        own = client.get(f"{API}/nodes/5", params={"annotator": "olga"}, headers=owner).json()
+        assert seen["label"] is None and own["label"] == "a"
+    with pytest.raises(InputError, match="'me' is what an owner is called"):
+        People(tmp_path).add("Me", "annotator")
+    assert People(tmp_path).add("me", "owner")
+
+
+def test_where_two_opinions_are_wanted_a_known_row_waits_for_the_second_as_any_other(tmp_path: Path) -> None:
+    """Card, table, map and drawing say the same of a row with a known answer and of one without, after an answer."""
+    session = job(tmp_path, control=50, budget=40, redundancy=2)
+    session.set_known({5: "a", 11: "a"}, annotator="olga")
+    session.tell([0, 1, 58, 59], ["a", "a", "b", "b"], "bo")
+    session.tell([0, 1, 58, 59], ["a", "a", "b", "b"], "cy")
+    session.tell(5, "a", "bo")
+    session.tell([5, 6], ["a", "a"], "ada")
+    with running(tmp_path, session) as client:
+        client.look("/map/colours")
+
+        def seen(node: int) -> dict[str, Any]:
+            card = client.look(f"/nodes/{node}", annotator="ada")
+            row = next(row for row in client.look("/table", annotator="ada", limit=60)["rows"] if row["node"] == node)
+            index = client.look("/map")["nodes"].index(node)
+            colours = client.look("/map/colours", annotator="ada")
+            drawing = client.look(f"/nodes/{node}/neighbourhood", annotator="ada")["nodes"]
+            drawn = next(each for each in drawing if each["node"] == node)
+            return {
+                "card": [card[key] for key in ("label", "votes", "predicted", "hidden", "settled_by")],
+                "row": {key: value for key, value in row.items() if key not in ("node", "name", "title", "degree")},
+                "colours": [colours[key][index] for key in ("labelled", "predicted", "sure")],
+                "drawing": [drawn[key] for key in ("label", "predicted", "sure")],
+            }
+
+        assert seen(5) == seen(6)
+        assert seen(5)["card"][:4] == ["a", {"ada": "a"}, None, True] and seen(5)["drawing"] == ["a", None, None]

@@ -9,7 +9,7 @@ from fastapi import Query
 from nodewise.studio.api.desk_responses import ActionResponse, SimilarResponse, TableResponse
 from nodewise.studio.api.failures import Json
 from nodewise.studio.api.requests import Annotator, NodeId, SessionName, TableActionRequest
-from nodewise.studio.api.routing import CurrentRole, CurrentStudio, make_router, refusals
+from nodewise.studio.api.routing import CurrentRole, CurrentStudio, make_router, opening, refusals
 from nodewise.studio.guard.roles import EVERYBODY, LABELLERS, WORKERS, Role, permit
 from nodewise.studio.work.annotators import check_answers
 from nodewise.studio.work.errors import ForbiddenError
@@ -67,9 +67,10 @@ async def table(
     wanted = RowFilter(tuple(filter), label, by, said_by, least, most, q)
     query = TableQuery(wanted, sort, column, descending, offset, limit, tuple(columns), listing)
 
+    get_session = opening(studio, session, annotator)
+
     def job() -> dict[str, Any]:
-        page = studio.sessions.get(session).page
-        return page.table.rows(query, annotator)
+        return get_session().page.table.rows(query, annotator)
 
     return Json(await studio.worker.run(Priority.READ, job))
 
@@ -89,9 +90,10 @@ async def similar(
     They are compared by their features and those of the rows around them, without a label or a prediction. Rows to be
     judged one by one are not among them; of a row of the audit none are told.
     """
+    get_session = opening(studio, session, annotator)
 
     def job() -> dict[str, Any]:
-        opened = studio.sessions.get(session)
+        opened = get_session()
         return opened.page.similar(opened.node(node), limit, labelled, annotator)
 
     return Json(await studio.worker.run(Priority.READ, job))
@@ -114,8 +116,10 @@ async def act_on_table(request: TableActionRequest, studio: CurrentStudio, role:
     query = TableQuery(wanted, where.sort, where.column, where.descending, listing=where.listing)
     wish = Wish(request.action, request.annotator, request.label, request.text, request.to, request.count)
 
+    get_session = opening(studio, request.session, request.annotator)
+
     def job() -> dict[str, Any]:
-        opened = studio.sessions.get(request.session)
+        opened = get_session()
         if request.nodes is None:
             found = opened.page.table.found(query, request.annotator).tolist()
         else:

@@ -34,7 +34,7 @@ from nodewise.studio.api.responses import (
     TellResponse,
     UndoResponse,
 )
-from nodewise.studio.api.routing import CurrentRole, CurrentStudio, make_router, refusals
+from nodewise.studio.api.routing import CurrentRole, CurrentStudio, make_router, opening, refusals
 from nodewise.studio.guard.roles import EVERYBODY, JUDGES, LABELLERS, VISITOR, WORKERS, permit
 from nodewise.studio.work.annotators import check_answers, check_classes, check_undo
 from nodewise.studio.work.errors import ForbiddenError
@@ -52,9 +52,10 @@ router = make_router("labelling")
 
 async def _change(studio: Studio, key: str, request: Change, change: Callable[[OpenSession], Any]) -> Json:
     """Makes a change, and answers with what came of it and how far the job is then."""
+    get_session = opening(studio, request.session, request.annotator)
 
     def job() -> dict[str, Any]:
-        opened = studio.sessions.get(request.session)
+        opened = get_session()
         return {key: change(opened), "status": opened.status(request.annotator, predict=False)}
 
     return Json(await studio.worker.run(Priority.ANSWER, job))
@@ -69,7 +70,8 @@ async def _write(studio: Studio, request: Change, write: Callable[[Session], int
 @permit(*EVERYBODY)
 async def status(studio: CurrentStudio, session: SessionName = None, annotator: Annotator = None) -> Json:
     """How far the job is."""
-    return Json(await studio.worker.run(Priority.READ, lambda: studio.sessions.get(session).status(annotator)))
+    get_session = opening(studio, session, annotator)
+    return Json(await studio.worker.run(Priority.READ, lambda: get_session().status(annotator)))
 
 
 @router.post("/ask", response_model=AskResponse, responses=refusals(404, 409, 415, 507))
@@ -79,9 +81,8 @@ async def ask(request: AskRequest, studio: CurrentStudio) -> Json:
 
     Those of different annotators differ.
     """
-    queries = await studio.worker.run(
-        Priority.ANSWER, lambda: studio.sessions.get(request.session).ask(request.annotator, request.k)
-    )
+    get_session = opening(studio, request.session, request.annotator)
+    queries = await studio.worker.run(Priority.ANSWER, lambda: get_session().ask(request.annotator, request.k))
     return Json({"queries": queries})
 
 

@@ -12,11 +12,13 @@ from starlette.requests import HTTPConnection
 
 from nodewise.studio.api.responses import Failure, Typo
 from nodewise.studio.guard.guard import ROLE
-from nodewise.studio.guard.roles import Role
+from nodewise.studio.guard.roles import VISITOR, Role
+from nodewise.studio.work.annotators import check_claimed_name
 from nodewise.studio.work.folders import FILES
+from nodewise.studio.work.open_session import OpenSession
 from nodewise.studio.work.studio import Studio
 
-__all__ = ["CurrentRole", "CurrentStudio", "FormRoute", "make_router", "refusals"]
+__all__ = ["CurrentRole", "CurrentStudio", "FormRoute", "make_router", "opening", "refusals"]
 
 _ALWAYS = {
     400: "What was sent is not as it should be.",
@@ -53,6 +55,23 @@ async def _role(connection: HTTPConnection) -> Role:
 
 CurrentRole = Annotated[Role, Depends(_role)]
 """What whoever asks may do, for a route; the guard tells it."""
+
+
+def opening(studio: Studio, session: str | None, annotator: str | None) -> Callable[[], OpenSession]:
+    """What opens a request's session in the worker's thread, for somebody who says that they are the annotator.
+
+    It raises a ForbiddenError where that name tells who knows answers, and the token does not say that it is theirs.
+    """
+    visitor = VISITOR.get()
+    claimed = None if visitor.role == "owner" or visitor.name is not None else annotator
+
+    def opened() -> OpenSession:
+        found = studio.sessions.get(session)
+        if claimed:
+            check_claimed_name(found.session, claimed)
+        return found
+
+    return opened
 
 
 class _FewParts(Request):

@@ -19,7 +19,7 @@ from nodewise.studio.api.responses import (
     ReportResponse,
     SearchResponse,
 )
-from nodewise.studio.api.routing import CurrentRole, CurrentStudio, make_router, refusals
+from nodewise.studio.api.routing import CurrentRole, CurrentStudio, make_router, opening, refusals
 from nodewise.studio.api.studio_responses import SettingsResponse
 from nodewise.studio.guard.roles import EVERYBODY, permit
 from nodewise.studio.work.errors import MissingError
@@ -41,22 +41,17 @@ async def search(
     annotator: Annotator = None,
 ) -> Json:
     """Find nodes by their names."""
-    return Json(
-        {
-            "nodes": await studio.worker.run(
-                Priority.READ, lambda: studio.sessions.get(session).page.search(q, limit, annotator)
-            )
-        }
-    )
+    get_session = opening(studio, session, annotator)
+    found = await studio.worker.run(Priority.READ, lambda: get_session().page.search(q, limit, annotator))
+    return Json({"nodes": found})
 
 
 @router.get("/disagreements", response_model=DisagreementsResponse, responses=refusals(404, 409))
 @permit(*EVERYBODY)
 async def disagreements(studio: CurrentStudio, session: SessionName = None, annotator: Annotator = None) -> Json:
     """The nodes with differing votes, each vote with its annotator; those that nobody has settled first."""
-    return Json(
-        {"nodes": await studio.worker.run(Priority.READ, lambda: studio.sessions.get(session).disagreements(annotator))}
-    )
+    get_session = opening(studio, session, annotator)
+    return Json({"nodes": await studio.worker.run(Priority.READ, lambda: get_session().disagreements(annotator))})
 
 
 @router.get("/settings", response_model=SettingsResponse, responses=refusals(404, 409))
@@ -70,9 +65,10 @@ async def settings(studio: CurrentStudio, session: SessionName = None) -> Json:
 @permit(*EVERYBODY)
 async def card(node: NodeId, studio: CurrentStudio, session: SessionName = None, annotator: Annotator = None) -> Json:
     """All that is known of a node."""
+    get_session = opening(studio, session, annotator)
 
     def job() -> dict[str, Any]:
-        opened = studio.sessions.get(session)
+        opened = get_session()
         return opened.page.card(opened.node(node), annotator)
 
     return Json(await studio.worker.run(Priority.READ, job))
@@ -117,9 +113,10 @@ async def neighbourhood(
     annotator: Annotator = None,
 ) -> Json:
     """A node and what lies around it, to be drawn."""
+    get_session = opening(studio, session, annotator)
 
     def job() -> dict[str, Any]:
-        opened = studio.sessions.get(session)
+        opened = get_session()
         return opened.page.neighbourhood(opened.node(node), hops, limit, annotator)
 
     return Json(await studio.worker.run(Priority.READ, job))
@@ -149,18 +146,20 @@ async def colours(studio: CurrentStudio, session: SessionName = None, annotator:
 
     Whether the predictions are being updated, and from how many labels they are.
     """
+    get_session = opening(studio, session, annotator)
+    await studio.worker.run(Priority.READ, get_session)  # before anything is drawn for somebody who is then refused
     drawn = await studio.map(session)
 
     def is_first() -> bool:
-        predictions = studio.sessions.get(session).page.predictions
+        predictions = get_session().page.predictions
         predictions.want()
         return predictions.kept is None and not predictions.fresh
 
     if await studio.worker.run(Priority.READ, is_first):
-        await studio.worker.run(Priority.PREDICT, lambda: studio.sessions.get(session).renew())
+        await studio.worker.run(Priority.PREDICT, lambda: get_session().renew())
 
     def job() -> dict[str, Any]:
-        return studio.sessions.get(session).page.colours(drawn, annotator)
+        return get_session().page.colours(drawn, annotator)
 
     return Json(await studio.worker.run(Priority.READ, job))
 
@@ -191,8 +190,9 @@ async def events(
     annotator: Annotator = None,
 ) -> Json:
     """What has happened, the newest first."""
+    get_session = opening(studio, session, annotator)
 
     def job() -> list[dict[str, Any]]:
-        return studio.sessions.get(session).page.events(limit, before, asks, annotator, role == "owner")
+        return get_session().page.events(limit, before, asks, annotator, role == "owner")
 
     return Json({"events": await studio.worker.run(Priority.READ, job)})

@@ -101,6 +101,8 @@ class People:
         name = valid_person(name)
         if role not in get_args(Role):
             raise InputError(f"a role is one of {', '.join(get_args(Role))}, got {str(role)[:40]!r}")
+        if name.casefold() == "me" and role != "owner":
+            raise InputError("'me' is what an owner is called who gives no name: give the person's own")
         token = new_token()
         with self._changing() as people:
             before = next((each for each in people if each.name.casefold() == name.casefold()), None)

@@ -17,10 +17,23 @@ from nodewise.studio.work.errors import ForbiddenError, TypoError
 if TYPE_CHECKING:
     from nodewise.session import Session
 
-__all__ = ["check_answers", "check_classes", "check_undo"]
+__all__ = ["check_answers", "check_claimed_name", "check_classes", "check_undo"]
 
 _OWN = {"annotator": frozenset({"tell", "bulk", "skip", "note"}), "reviewer": frozenset({"settle", "note"})}
 """The changes that annotators and reviewers make, and so may take back."""
+
+
+def check_claimed_name(session: Session, name: str) -> None:
+    """Refuse a name, said with a token that is nobody's own, of somebody who has given known answers.
+
+    Under that name these could be read.
+
+    Raises:
+        ForbiddenError: it is such a name.
+    """
+    givers = {answer.by.casefold() for answer in session.refresh().known.answers.values()}
+    if name.strip().casefold() in givers:
+        raise ForbiddenError(f"{name.strip()!r} is the owner's name in this session: give your own")
 
 
 def check_answers(

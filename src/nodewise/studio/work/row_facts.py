@@ -93,19 +93,19 @@ class RowFacts:
         self._session, self._kept = session, kept
         self.history: History = sight.history(annotator)
         self.size = session.graph.num_nodes
-        self.unpredicted = np.array(sorted(sight.undecided()), dtype=np.int64)
+        self.unpredicted = np.array(sorted(sight.undecided(annotator)), dtype=np.int64)
         self.secret = np.union1d(self.unpredicted, np.array(sorted(sight.kept_from(annotator)), dtype=np.int64))
         self._numbers = {name: number for number, name in enumerate(session.classes)}
         labels = session.labels
         self.label = np.full(self.size, -1)
         self.label[np.fromiter(labels, np.int64, len(labels))] = [self._number(name) for name in labels.values()]
-        self.label[self.secret] = -1
         self._annotator = annotator
         known = (node for node in self.history.known.answers if node < self.size)
         self._control = {node for node in known if sight.is_control(self.history, node, annotator)}
         for node in self._control:
             shown = sight.label(self.history, node)
             self.label[node] = -1 if shown is None else self._number(shown)
+        self.label[self.secret] = -1
         self.predicted, self.sure = np.full(self.size, -1), np.zeros(self.size)
         if kept is not None and not kept.unknown:
             decided = Decided.of(kept)

@@ -108,7 +108,7 @@ class SessionPage:
         hidden = self.sight.is_hidden(history, node, annotator)
         votes = {} if hidden else dict(history.votes.get(node, {}))
         label = None if hidden else self.sight.label(history, node)
-        unseen = self.sight.is_undecided(history, node) or self.sight.is_blind(history, annotator)
+        unseen = self.sight.is_undecided(history, node, annotator) or self.sight.is_blind(history, annotator)
         kept = None if unseen else self.predictions.kept
         predicted, given = None, None
         if kept is not None:
@@ -277,7 +277,7 @@ class SessionPage:
         session = self.session
         hidden = self.sight.is_hidden(history, node, annotator)
         predicted, sure = None, None
-        if decided is not None and not self.sight.is_undecided(history, node):
+        if decided is not None and not self.sight.is_undecided(history, node, annotator):
             predicted, sure = decided.names[decided.index[node]], round(float(decided.sure[node]), 4)
         return {
             "node": node,
@@ -306,7 +306,7 @@ class SessionPage:
         predicted, sure = [-1] * len(nodes), [0.0] * len(nodes)
         if decided is not None:
             column = np.array([index.setdefault(name, len(index)) for name in decided.names], np.int64)
-            shown = np.array([not self.sight.is_undecided(history, node) for node in nodes])
+            shown = np.array([not self.sight.is_undecided(history, node, annotator) for node in nodes])
             predicted = np.where(shown, column[decided.index[graph_map.nodes]], -1).tolist()
             sure = np.where(shown, decided.sure[graph_map.nodes].round(3), 0.0).tolist()
         return {

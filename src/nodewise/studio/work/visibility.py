@@ -85,11 +85,11 @@ class Visibility:
         history = self.history(annotator)
         return {node for node in history.votes if node not in history.gone and self.is_hidden(history, node, annotator)}
 
-    def undecided(self) -> set[int]:
-        """The nodes whose prediction nobody may see yet."""
-        history = self._session.refresh()
+    def undecided(self, annotator: str | None) -> set[int]:
+        """The nodes whose prediction the annotator may not see yet."""
+        history = self.history(annotator)
         nodes = {*history.votes, *self.audit} - history.gone
-        return {node for node in nodes if self.is_undecided(history, node)}
+        return {node for node in nodes if self.is_undecided(history, node, annotator)}
 
     def is_hidden(self, history: History, node: int, annotator: str | None) -> bool:
         """Whether the annotator may not see yet what others said of a node.
@@ -99,7 +99,7 @@ class Visibility:
         return (
             annotator is not None
             and annotator not in history.votes.get(node, {})
-            and self._waits_for_votes(history, node)
+            and self._waits_for_votes(history, node, annotator)
         )
 
     def is_control(self, history: History, node: int, annotator: str | None) -> bool:
@@ -117,7 +117,7 @@ class Visibility:
         """
         return any(
             (not annotator or query.annotator == annotator)
-            and (query.body.get("audit") or self._waits_for_votes(history, query.node))
+            and (query.body.get("audit") or self._waits_for_votes(history, query.node, annotator))
             for query in history.open_queries(self._session.rules().redundancy)
         )
 
@@ -136,9 +136,9 @@ class Visibility:
             annotator not in said and len(said) < redundancy and node not in history.settled for node, said in votes
         )
 
-    def is_undecided(self, history: History, node: int) -> bool:
-        """Whether nobody may see a node's prediction yet."""
-        return self._waits_for_votes(history, node) or (node in self.audit and not history.votes.get(node))
+    def is_undecided(self, history: History, node: int, annotator: str | None) -> bool:
+        """Whether the annotator may not see a node's prediction yet."""
+        return self._waits_for_votes(history, node, annotator) or (node in self.audit and not history.votes.get(node))
 
     def label(self, history: History, node: int) -> str | None:
         """The label that counts: what people said, else what came with the graph."""
@@ -147,7 +147,11 @@ class Visibility:
             return told
         return history.classes.name(self._given_answers[node])
 
-    def _waits_for_votes(self, history: History, node: int) -> bool:
+    def _waits_for_votes(self, history: History, node: int, annotator: str | None) -> bool:
+        """Whether further opinions on a node are wanted.
+
+        To those who are not to know its answer, a row with a known one waits as any other that they answered.
+        """
         votes = history.votes.get(node, {})
         waits = 0 < len(votes) < self._session.rules().redundancy and node not in history.settled
-        return waits and node not in history.known.answers
+        return waits and (node not in history.known.answers or self.is_control(history, node, annotator))
