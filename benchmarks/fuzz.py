@@ -26,10 +26,11 @@ import sys
 import tempfile
 import time
 import traceback
+import zipfile
 from collections import Counter, deque
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import torch
@@ -46,6 +47,8 @@ from nodewise.ground.errors import NodewiseError
 from nodewise.policy import Policy, load_policy, save_policy
 from nodewise.session import Session
 from nodewise.strategies import Random
+from nodewise.studio.guard.people import PEOPLE_FILE, People
+from nodewise.studio.work.folders import put_zip
 from nodewise.training import train_policy
 from nodewise.training.checkpoint import Checkpoint
 
@@ -90,6 +93,7 @@ class Originals:
         weights = generator.random(graph.num_edges) + 0.1
         write_graph(Graph.build(graph.edge_index, 60, y=sets, edge_weight=weights), folder / "weighted.npz")
         self._keep_relations()
+        self._keep_people()
         self._keep_attached(graph)
         self._keep_policy()
         self._keep_checkpoint()
@@ -104,6 +108,17 @@ class Originals:
         whole = RelationalGraph((papers, NodeType("author", 9)), (written,), "paper", y=list("xy" * 15))
         write_graph(whole.to_graph(), self.folder / "relational.npz")
         write_graph(whole.to_graph(), self.folder / "relations")
+
+        with zipfile.ZipFile(self.folder / "folder.zip", "w", zipfile.ZIP_DEFLATED) as packed:
+            for path in sorted((self.folder / "relations").iterdir()):
+                packed.write(path, path.name)
+
+    def _keep_people(self) -> None:
+        """The list of people with links, and whose link is whose."""
+        people = People(self.folder)
+        given = {name: people.add(name, role) for name, role in (("ada", "annotator"), ("olga", "owner"))}
+        people.revoke("ada")
+        self.links = {given["ada"]: None, given["olga"]: "owner", "nobody's": None}
 
     def _keep_attached(self, graph: Graph) -> None:
         """A session of the third form, to whose events the answers of two models are attached."""
@@ -375,9 +390,11 @@ OTHER = {
     "relational": "relational.npz",
     "graphml": "graph.graphml",
     "edges": "graph.edges",
+    "zip": "folder.zip",
+    "people": PEOPLE_FILE,
 }
 FOLDERS = ("tables", "relations")
-KINDS = (*SESSION, "journal", "attached", *FORGED, *OTHER, *FOLDERS, "chunk")
+KINDS = (*SESSION, "journal", "attached", "joined", *FORGED, *OTHER, *FOLDERS, "chunk")
 
 
 class Case:
@@ -426,6 +443,8 @@ class Case:
             FORGED[self.kind](path, chance)
         else:
             whole = "attached" if self.kind == "attached" else "session"
+            if self.kind == "joined":
+                return self._join(path)
             content = bytearray((source / whole).read_bytes())
             change = chance.choice(list(SESSION.values())) if self.kind == "attached" else SESSION[self.kind]
             change(content, chance)
@@ -439,6 +458,39 @@ class Case:
                 session.tell(20, session.classes[0] if session.classes else "alpha", "fuzz", overrule=True)
                 return "right"
             return "right" if said == self._originals.state else "wrong"
+
+    def _join(self, other: Path) -> str:
+        """A damaged or forged job that is joined to a whole one: all of its labels come, or none."""
+        path, chance = other.with_name("whole.nodewise"), self._chance
+        for copy in (path, other):
+            shutil.copy(self._originals.folder / "session", copy)
+        with Session.open(other) as session:
+            session.tell(list(range(30, 35)), ["alpha"] * 5, "eve")
+        if chance.random() < 0.3:
+            forge_event(other, chance)
+        else:
+            content = bytearray(other.read_bytes())
+            chance.choice(list(SESSION.values()))(content, chance)
+            other.write_bytes(content)
+        before = path.read_bytes()
+        with Session.open(path) as session:
+            try:
+                session.preview_join(other)
+                session.join(other)
+            except NodewiseError:
+                assert path.read_bytes() == before
+                raise
+            told = session.labels
+            whole = all(told[node] == "alpha" for node in range(30, 35))
+            return "right" if whole and told.items() >= self._originals.state[0].items() else "wrong"
+
+    def _read_people(self, path: Path) -> str:
+        """A damaged list of people: everybody in it has the role that they had, or nobody gets in."""
+        people = People(path.parent)
+        found = {token: people.find(token) for token in self._originals.links}
+        roles = {token: None if person is None else person.role for token, person in found.items()}
+        people.all()
+        return "right" if roles == self._originals.links else "wrong"
 
     def _read_folder(self, folder: Path) -> str:
         """A folder of CSV files, one of them damaged."""
@@ -485,6 +537,14 @@ class Case:
             same = np.array_equal(nw.load_fitted(path).predict().probabilities, kept.predicted)
         elif self.kind == "cache":
             return self._read_cache(path)
+        elif self.kind == "people":
+            return self._read_people(path)
+        elif self.kind == "zip":
+            (path.parent / "unpacked").mkdir()
+            with path.open("rb") as content:
+                put_zip(path.name, content, path.parent / "unpacked", copied)
+            read_graph(path.parent / "unpacked")
+            same = True
         else:
             read_graph(path)
             same = True
@@ -496,6 +556,10 @@ class Case:
         if found is None:  # they are made anew
             return "refused"
         return "right" if found.names == views.names and torch.equal(found.columns, views.columns) else "wrong"
+
+
+def copied(name: str, source: BinaryIO, target: BinaryIO) -> None:
+    shutil.copyfileobj(source, target)
 
 
 def play(originals: Originals, kind: str, number: int) -> tuple[str, str]:

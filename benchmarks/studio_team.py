@@ -39,15 +39,17 @@ class Studio:
     """The studio in a process of its own, which can be killed."""
 
     def __init__(self, file: Path) -> None:
+        self.errors = file.with_suffix(".errors")
         with bind("127.0.0.1", 0) as free:
             self.port = free.getsockname()[1]
         self._command = [sys.executable, "-m", "nodewise", "studio", str(file), "--port", str(self.port)]
         self.start()
 
     def start(self) -> None:
-        self._process = subprocess.Popen(
-            [*self._command, "--token", OWNER, "--no-browser", "--quiet"], stdout=subprocess.DEVNULL
-        )
+        with self.errors.open("ab") as errors:
+            self._process = subprocess.Popen(
+                [*self._command, "--token", OWNER, "--no-browser", "--quiet"], stdout=subprocess.DEVNULL, stderr=errors
+            )
         while True:
             try:
                 nw.connect(self.address, OWNER, timeout=5)

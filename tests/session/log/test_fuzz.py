@@ -14,6 +14,7 @@ CASES = {
     **dict.fromkeys(SESSION, 60),
     "journal": 60,
     "attached": 60,
+    "joined": 60,
     **dict.fromkeys(FORGED, 120),
     **dict.fromkeys(OTHER, 25),
     **dict.fromkeys(FOLDERS, 40),

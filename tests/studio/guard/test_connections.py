@@ -182,6 +182,24 @@ MALFORMED = [
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("path", ["/api/v1/unheard-of", "/api/v1/status", "/api/v1/tell"])
+def test_what_is_no_http_behind_a_request_leaves_no_traceback(tmp_path: Path, path: str) -> None:
+    """A body that is shorter than it is said to be, or none where one was sent: the rest is taken for a request."""
+    job(tmp_path).close()
+    server = Server(tmp_path, "job.nodewise")
+    port = int(server.address.rpartition(":")[2])
+    heads = [("Host", f"127.0.0.1:{port}"), ("Content-Type", "application/json")]
+    for rest in (b"[" * 70_000, b"\0" * 300, b"x" * 70_000, b"GET\r\n\r\n"):
+        for method in ("GET", "POST"):
+            for headers in (heads, [*heads, ("Content-Length", "3")], [*heads, ("Transfer-Encoding", "chunked")]):
+                with wire(port) as line:
+                    line.send(request(method, path, *headers, body=b"") + rest)
+                    line.reply()
+    assert httpx.get(f"{server.address}{API}/status", timeout=60).status_code == 200
+    assert "Traceback" not in server.end()
+
+
+@pytest.mark.slow
 def test_malformed_frames_leave_no_traceback(tmp_path: Path) -> None:
     job(tmp_path).close()
     server = Server(tmp_path, "job.nodewise")

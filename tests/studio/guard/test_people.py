@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 import threading
@@ -58,7 +59,8 @@ def test_many_at_once_lose_nobody(tmp_path: Path) -> None:
     [
         "{",
         "[]",
-        '{"schema": 2, "people": []}',
+        '{"schema": 3, "people": []}',
+        '{"schema": 2, "people": [], "digest": "00"}',
         '{"schema": 1, "people": [{"name": "eve", "role": "queen", "digest": "", "added": 0}]}',
         '{"schema": 1, "people": [{"name": "eve", "role": "owner", "digest": 7, "added": 0}]}',
         '{"schema": 1, "people": 5}',
@@ -74,6 +76,20 @@ def test_a_damaged_file_lets_nobody_in_and_is_left_as_it_is(tmp_path: Path, cont
         with pytest.raises(InputError, match="cannot be read"):
             attempt()  # type: ignore[operator]
     assert (tmp_path / PEOPLE_FILE).read_text(encoding="utf-8") == content
+
+
+def test_a_changed_letter_lets_nobody_in_and_a_list_of_the_first_form_is_read(tmp_path: Path) -> None:
+    people = People(tmp_path)
+    token = people.add("ada", "owner")
+    path = tmp_path / PEOPLE_FILE
+    whole = path.read_text(encoding="utf-8")
+    path.write_text(whole.replace('"ada"', '"adb"'), encoding="utf-8")
+    assert people.find(token) is None
+    with pytest.raises(InputError, match="damaged, or changed by hand"):
+        people.all()
+    first = {"schema": 1, "people": json.loads(whole)["people"]}
+    path.write_text(json.dumps(first), encoding="utf-8")
+    assert people.find(token).name == "ada"  # type: ignore[union-attr]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")

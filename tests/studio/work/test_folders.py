@@ -161,6 +161,19 @@ def test_a_damaged_zip_is_read_or_refused_however_it_is_packed(tmp_path: Path, m
     assert refused > 30
 
 
+def test_a_zip_whose_list_would_lie_before_its_beginning_is_refused(tmp_path: Path) -> None:
+    """A real file, which answers such a place with an error of the system."""
+    with zipfile.ZipFile(tmp_path / "x.zip", "w") as archive:
+        archive.writestr("nodes-paper.csv", "id\n1\n")
+    content = bytearray((tmp_path / "x.zip").read_bytes())
+    at = content.rindex(b"PK\x05\x06") + 16
+    content[at : at + 4] = b"\xff\xff\xff\x7f"
+    (tmp_path / "x.zip").write_bytes(content)
+    (tmp_path / "unpacked").mkdir()
+    with (tmp_path / "x.zip").open("rb") as file, pytest.raises(GraphError, match="cannot be unpacked"):
+        folders.put_zip("x.zip", file, tmp_path / "unpacked", copied)
+
+
 def copied(name: str, source: BinaryIO, target: BinaryIO) -> None:
     while piece := source.read(2**16):
         target.write(piece)

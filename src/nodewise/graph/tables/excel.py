@@ -6,6 +6,7 @@ openpyxl reads and writes them. What a file would grow to is looked at before an
 from __future__ import annotations
 
 import datetime
+import itertools
 import re
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
@@ -94,7 +95,7 @@ def write_excel(path: Path, head: Sequence[object], rows: Iterable[Sequence[obje
         made.data_type = "s"
         return made
 
-    for number, row in enumerate((head, *rows), start=1):
+    for number, row in enumerate(itertools.chain([head], rows), start=1):
         if number > _ROWS:
             raise GraphError(f"an Excel sheet has {_ROWS:,} rows at most, there are more: write a .csv")
         sheet.append([cell(value) for value in row])

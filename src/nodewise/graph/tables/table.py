@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import difflib
+import itertools
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -31,6 +32,7 @@ __all__ = [
     "Table",
     "are_indices",
     "cell",
+    "csv_lines",
     "csv_text",
     "dropped_of_edges",
     "edge_weight",
@@ -236,7 +238,14 @@ def cell(text: str, special: frozenset[str] = _QUOTED) -> str:
 
 
 def csv_text(head: Sequence[object], rows: Iterable[Sequence[object]], *, keep_formulas: bool = False) -> str:
-    """A table as CSV, a row a line; None is an empty cell.
+    """A table as CSV, whole; see `csv_lines`."""
+    return "".join(csv_lines(head, rows, keep_formulas=keep_formulas))
+
+
+def csv_lines(
+    head: Sequence[object], rows: Iterable[Sequence[object]], *, keep_formulas: bool = False
+) -> Iterator[str]:
+    """A table as CSV, a row a line, each with its end, one after the other; None is an empty cell.
 
     A cell with a quotation mark, a comma, a line break or a carriage return stands in quotes. Python's own writer
     leaves a carriage return bare before 3.13, and readers begin a new row there.
@@ -246,11 +255,10 @@ def csv_text(head: Sequence[object], rows: Iterable[Sequence[object]], *, keep_f
         rows: as many cells each.
         keep_formulas: leave cells that a spreadsheet would run as they are; else they are made `harmless`.
     """
-    lines = []
-    for row in (head, *rows):
+    for row in itertools.chain([head], rows):
         cells = ["" if cell is None else str(cell if keep_formulas else harmless(cell)) for cell in row]
-        lines.append(",".join(map(_quoted, cells)) if cells != [""] else '""')  # an empty line would be no row
-    return "\n".join(lines) + "\n"
+        line = ",".join(map(_quoted, cells)) if cells != [""] else '""'  # an empty line would be no row
+        yield line + "\n"
 
 
 def harmless(cell: object) -> object:

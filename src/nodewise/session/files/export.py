@@ -6,7 +6,7 @@ CSV, JSON, npz, PyTorch, Label Studio's JSON, and the whole job as one CSV.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -19,7 +19,7 @@ import scipy.sparse as sp
 from nodewise.graph.io.label_studio import shown_column, task
 from nodewise.graph.io.npz import write_npz
 from nodewise.graph.label_sets import set_texts
-from nodewise.graph.tables.table import csv_text
+from nodewise.graph.tables.table import csv_lines
 from nodewise.ground.errors import InputError, UnknownNameError
 from nodewise.ground.events import Reporter, count, html_table
 from nodewise.ground.files import atomic_file
@@ -206,20 +206,24 @@ def write_export(moment: Moment, prediction: Prediction | None, path: Path, writ
     return [*said, f"the class of {nodes} unknown" if prediction.unknown else f"predictions for {nodes}"]
 
 
-def prediction_rows(moment: Moment, prediction: Prediction | None) -> tuple[list[str], list[list[Any]]]:
-    """The table's heading and one row a node. A class that is unknown is an empty cell.
+def prediction_rows(moment: Moment, prediction: Prediction | None) -> tuple[list[str], Iterator[list[Any]]]:
+    """The table's heading and, one after the other, one row a node. A class that is unknown is an empty cell.
 
     Names, label and where it comes from, prediction and its probability, every class's probability. Where a node may
     have several classes, ``;`` stands between them, alone for none of them.
     """
-    labels, sources = moment.labels, _sources(moment)
     head = ["node", "name", "label", "from"]
     if prediction is not None:
         head += ["predicted", "probability", *(f"p_{name}" for name in prediction.classes)]
-        best, sure = prediction.names, prediction.confidence
         if prediction.suggestions:
             head += ["stands behind", *(f"{name} says" for name in prediction.suggestions)]
-    rows = []
+    return head, _prediction_rows(moment, prediction)
+
+
+def _prediction_rows(moment: Moment, prediction: Prediction | None) -> Iterator[list[Any]]:
+    labels, sources = moment.labels, _sources(moment)
+    if prediction is not None:
+        best, sure = prediction.names, prediction.confidence
     for node in moment.rows:
         row: list[Any] = [node, moment.contents.name_of(node), labels.get(node, ""), sources.get(node, "")]
         if prediction is not None:
@@ -231,8 +235,7 @@ def prediction_rows(moment: Moment, prediction: Prediction | None) -> tuple[list
             if prediction.suggestions:
                 said = [answers[node] for answers in prediction.suggestions.values()]
                 row += [_behind(prediction, node, best[node], node in labels), *said]
-        rows.append(row)
-    return head, rows
+        yield row
 
 
 def _behind(prediction: Prediction, node: int, predicted: str, is_labelled: bool) -> str:
@@ -246,7 +249,7 @@ def _behind(prediction: Prediction, node: int, predicted: str, is_labelled: bool
     return f"learner and {said}" if said else "learner"
 
 
-def full_rows(moment: Moment, prediction: Prediction | None) -> tuple[list[str], list[list[Any]]]:
+def full_rows(moment: Moment, prediction: Prediction | None) -> tuple[list[str], Iterator[list[Any]]]:
     """The whole job: `prediction_rows`, then the graph's own columns and texts, every vote, and the notes."""
     history = moment.history
     head, rows = prediction_rows(moment, prediction)
@@ -255,12 +258,16 @@ def full_rows(moment: Moment, prediction: Prediction | None) -> tuple[list[str],
         name if name not in head else f"original {name}": cells
         for name, cells in moment.contents.graph.attributes.items()
     }
-    for node, row in zip(moment.rows, rows, strict=True):
-        votes = history.votes.get(node, {})
-        row += [str(cells[node]) for cells in columns.values()]
-        row += [votes.get(who, "") for who in people]
-        row.append("\n".join(f"{note.annotator}: {note.text}" for note in history.notes.get(node, ())))
-    return [*head, *columns, *(f"vote of {who}" for who in people), "notes"], rows
+
+    def whole() -> Iterator[list[Any]]:
+        for node, row in zip(moment.rows, rows, strict=True):
+            votes = history.votes.get(node, {})
+            row += [str(cells[node]) for cells in columns.values()]
+            row += [votes.get(who, "") for who in people]
+            row.append("\n".join(f"{note.annotator}: {note.text}" for note in history.notes.get(node, ())))
+            yield row
+
+    return [*head, *columns, *(f"vote of {who}" for who in people), "notes"], whole()
 
 
 def _sources(moment: Moment) -> dict[int, str]:
@@ -283,16 +290,16 @@ def _sources(moment: Moment) -> dict[int, str]:
 
 
 def _csv(
-    table: Callable[[Moment, Prediction | None], tuple[list[str], list[list[Any]]]],
+    table: Callable[[Moment, Prediction | None], tuple[list[str], Iterator[list[Any]]]],
     moment: Moment,
     prediction: Prediction | None,
     path: Path,
     *,
     keep_formulas: bool,
 ) -> None:
-    text = csv_text(*table(moment, prediction), keep_formulas=keep_formulas)
-    with atomic_file(path) as handle:
-        handle.write(text.encode("utf-8", "replace"))
+    with atomic_file(path) as handle:  # a row at a time: with very many classes the whole text takes a gigabyte
+        lines = csv_lines(*table(moment, prediction), keep_formulas=keep_formulas)
+        handle.writelines(line.encode("utf-8", "replace") for line in lines)
 
 
 def _excel(moment: Moment, prediction: Prediction | None, path: Path) -> None:

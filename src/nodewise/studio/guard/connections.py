@@ -57,6 +57,21 @@ def bounded_http(most: int, head_seconds: float) -> type[H11Protocol]:
             super().data_received(data)
             self._place()
 
+        def send_400_response(self, msg: str) -> None:
+            """Ends a connection on which something came that is no HTTP.
+
+            Behind a request that is being answered nothing more can be said, and who answers is told that nobody
+            listens: else the answer would fail, with a traceback for whoever runs the studio.
+            """
+            answering = self.cycle is not None and not self.cycle.response_complete
+            if answering:
+                self.cycle.disconnected = True
+                self.cycle.message_event.set()
+            if answering and self.cycle.response_started:
+                self.transport.close()
+            else:
+                super().send_400_response(msg)
+
         def on_response_complete(self) -> None:
             super().on_response_complete()
             self._place()

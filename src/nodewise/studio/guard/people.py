@@ -139,7 +139,8 @@ class People:
                 self._read()
                 people = list(self._people)
                 yield people
-                content = {"schema": 1, "people": [asdict(each) for each in people]}
+                listed = [asdict(each) for each in people]
+                content = {"schema": 2, "people": listed, "digest": _digest(json.dumps(listed))}
                 with whole_file(self.path) as file:
                     if hasattr(os, "fchmod"):
                         os.fchmod(file.fileno(), 0o600)
@@ -179,8 +180,10 @@ def _people_in(path: Path) -> tuple[Person, ...]:
                     f"the list of people {str(path)!r} can be changed by others: it must be yours, and chmod 600"
                 )
             content = json.loads(file.read(_BYTES))
-        if not isinstance(content, dict) or content.get("schema") != 1:
+        if not isinstance(content, dict) or content.get("schema") not in (1, 2):
             raise ValueError("no list of people, or one of a newer version")
+        if content["schema"] == 2 and content["digest"] != _digest(json.dumps(content["people"])):
+            raise ValueError("it was damaged, or changed by hand")
         return tuple(_person(each) for each in content["people"])
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         if isinstance(error, InputError):

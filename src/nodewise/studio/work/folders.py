@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
@@ -88,8 +89,8 @@ def put_zip(name: str, content: BinaryIO, folder: Path, copy: Copy) -> None:
     except GraphError:
         raise
     except UNPACKING as error:
-        if isinstance(error, OSError) and error.errno is not None:
-            raise  # the disk's, not the zip's
+        if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
+            raise  # the disk's, not the zip's: one whose list lies before its beginning asks for an invalid place
         raise GraphError(
             f"{called} cannot be unpacked ({error or type(error).__name__}): pack the files again"
         ) from error

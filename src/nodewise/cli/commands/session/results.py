@@ -70,7 +70,7 @@ def predict(
     strategy: OwnStrategyOption = None,
 ) -> None:
     """Predict every node's class from the labels so far, as CSV with every class's probability."""
-    from nodewise.graph.tables.table import csv_text
+    from nodewise.graph.tables.table import csv_lines
     from nodewise.session import Session
     from nodewise.session.files.export import prediction_rows
 
@@ -83,13 +83,13 @@ def predict(
         if out is not None and out.suffix.lower() in (".json", ".npz", ".pt"):
             session.export(out)
         else:
-            text = csv_text(*prediction_rows(session.moment(), prediction), keep_formulas=keep_formulas)
+            lines = csv_lines(*prediction_rows(session.moment(), prediction), keep_formulas=keep_formulas)
             if out is None:
-                screen.text(text)
+                screen.text("".join(lines))
                 return
             session.check_output(out)
             with atomic_file(out) as handle:
-                handle.write(text.encode("utf-8", "replace"))
+                handle.writelines(line.encode("utf-8", "replace") for line in lines)
         screen.note(
             f"{out}: predictions for {session.graph.num_nodes} nodes from {count(len(session.labels), 'label')}"
         )
