@@ -94,7 +94,7 @@ def test_no_prediction_is_seen_of_the_audit_nor_of_what_waits_for_an_opinion(ses
     session.tell(30, "a", "ada")
     page = page_of(session)
     audit = sorted(page.sight.audit)
-    assert len(audit) == 4 and page.sight.undecided() == {30, *audit}
+    assert len(audit) == 4 and page.sight.undecided(None) == {30, *audit}
     for node in (30, *audit):
         card = page.card(node)
         assert card["hidden"] and card["predicted"] is None
