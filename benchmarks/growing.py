@@ -224,12 +224,12 @@ def table(record: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def write_page() -> None:
+def write_page(result: Path) -> None:
     """Put the table into the page."""
     text = PAGE.read_text(encoding="utf-8")
     head, _, rest = text.partition("<!-- growing table -->")
     tail = rest.partition("<!-- end of growing table -->")[2]
-    shown = table(json.loads(RESULTS.read_text(encoding="utf-8")))
+    shown = table(json.loads(result.read_text(encoding="utf-8")))
     PAGE.write_text(f"{head}<!-- growing table -->\n{shown}\n<!-- end of growing table -->{tail}", encoding="utf-8")
 
 
@@ -252,7 +252,7 @@ def main() -> None:
             pages = [in_the_page(Path(folder), given.first[0])]
             sys.stdout.write(json.dumps(pages[0], indent=1) + "\n")
         write_record(given.out, "growing", begin, {"jobs": rows, "in_the_page": pages})
-    write_page()
+    write_page(given.out)
 
 
 if __name__ == "__main__":
