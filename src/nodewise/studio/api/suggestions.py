@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Annotated, Any
 
-from fastapi import File, Form, Query, UploadFile
+from fastapi import Depends, File, Form, Query, UploadFile
 
 from nodewise.studio.api.failures import Json
 from nodewise.studio.api.requests import SessionName, SuggestRequest, WithdrawRequest
@@ -20,7 +20,6 @@ from nodewise.studio.api.suggestion_responses import (
 from nodewise.studio.api.uploads import FormColumn, FormSession, FormWho, as_upload, change_beside, opened_session
 from nodewise.studio.guard.roles import JUDGES, permit
 from nodewise.studio.work.model_files import Brought, bring, offered_columns, preview_suggestions
-from nodewise.studio.work.upload import Upload
 from nodewise.studio.work.worker import Priority
 
 __all__ = ["forms", "router"]
@@ -31,6 +30,20 @@ forms.route_class = FormRoute
 
 _Rows = Annotated[UploadFile | None, File(description="a table of answers; without it a column of the rows is taken")]
 _Name = Annotated[str, Form(min_length=1, max_length=200, description="the model")]
+
+
+async def _brought(
+    name: _Name,
+    rows: _Rows = None,
+    node: FormColumn = None,
+    label: FormColumn = None,
+    confidence: FormColumn = None,
+) -> Brought:
+    """What a model says, as a form has it: in a table, or in a column of the job's own rows."""
+    return Brought(name, None if rows is None else as_upload(rows), node, label, confidence)
+
+
+_Answers = Annotated[Brought, Depends(_brought)]
 
 
 @router.get("/suggestions", response_model=SuggestionsResponse, responses=refusals(404, 409))
@@ -71,17 +84,8 @@ async def suggest(request: SuggestRequest, studio: CurrentStudio) -> Json:
 
 @forms.post("/suggestions/preview", response_model=SuggestionPreviewResponse, responses=refusals(404, 409, 415, 507))
 @permit("owner")
-async def preview_answers(
-    studio: CurrentStudio,
-    name: _Name,
-    rows: _Rows = None,
-    node: FormColumn = None,
-    label: FormColumn = None,
-    confidence: FormColumn = None,
-    session: FormSession = None,
-) -> Json:
+async def preview_answers(studio: CurrentStudio, brought: _Answers, session: FormSession = None) -> Json:
     """What a model's answers would bring, from a table or a column of the job's own rows. Nothing is kept."""
-    brought = Brought(name, _upload(rows), node, label, confidence)
     opened = await opened_session(studio, session)
     return Json(
         await studio.builder.run(Priority.READ, lambda: preview_suggestions(opened.session, brought, studio.scratch))
@@ -91,17 +95,9 @@ async def preview_answers(
 @forms.post("/suggestions/bring", response_model=SuggestedEventResponse, responses=refusals(404, 409, 415, 507))
 @permit("owner")
 async def bring_answers(
-    studio: CurrentStudio,
-    name: _Name,
-    rows: _Rows = None,
-    node: FormColumn = None,
-    label: FormColumn = None,
-    confidence: FormColumn = None,
-    session: FormSession = None,
-    annotator: FormWho = "me",
+    studio: CurrentStudio, brought: _Answers, session: FormSession = None, annotator: FormWho = "me"
 ) -> Json:
     """Take a model's answers, from a table or a column of the job's own rows. One event, which an undo takes back."""
-    brought = Brought(name, _upload(rows), node, label, confidence)
     return await change_beside(
         studio, session, annotator, lambda opened: bring(opened.session, brought, studio.scratch, annotator)
     )
@@ -118,7 +114,3 @@ async def withdraw(request: WithdrawRequest, studio: CurrentStudio) -> Json:
         return {"events": events, "status": opened.status(request.annotator, predict=False)}
 
     return Json(await studio.worker.run(Priority.ANSWER, job))
-
-
-def _upload(rows: UploadFile | None) -> Upload | None:
-    return None if rows is None else as_upload(rows)
