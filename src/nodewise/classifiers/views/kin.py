@@ -30,8 +30,10 @@ EXACT = 24_000
 _TREES, _LEAF = 8, 256
 """Trees, and nodes in a leaf at most."""
 
-_ROWS = 4096
-"""Nodes whose nearest are asked for theirs at once."""
+_ROWS, _LEAVES, _PROJECTED = 256, 32, 4096
+"""Nodes whose nearest are asked for theirs at once, leaves that are compared and nodes that are projected at once.
+
+So few that what is gathered for them stays in the processor's caches."""
 
 Array = npt.NDArray[Any]
 _Best = tuple[torch.Tensor, torch.Tensor]  # scores and nodes of the nearest so far, [node, k] each
@@ -58,7 +60,7 @@ def approximate_neighbours(view: Array, k: int) -> tuple[Array, Array]:
     draws = np.random.default_rng(0)
     for _ in range(_TREES):
         leaves = _leaves(z, draws)  # [leaf, node]
-        in_blocks(len(leaves), 64, partial(_compare, z, leaves, best))
+        in_blocks(len(leaves), _LEAVES, partial(_compare, z, leaves, best))
     before = best[1].clone()
     in_blocks(count, _ROWS, partial(_ask_nearest, z, before, best))
     scores, nearest = best
@@ -75,7 +77,7 @@ def _leaves(z: torch.Tensor, draws: np.random.Generator) -> torch.Tensor:
     for level in range(levels):
         directions = torch.from_numpy(draws.standard_normal((2**level, z.shape[1]), dtype=np.float32))
         along = torch.empty(count)
-        in_blocks(count, 65536, partial(_project, z, directions, leaf, along))
+        in_blocks(count, _PROJECTED, partial(_project, z, directions, leaf, along))
         order = torch.from_numpy(np.lexsort((along.numpy(), leaf.numpy())))
         sizes = torch.bincount(leaf, minlength=2**level)
         within = torch.arange(count) - torch.repeat_interleave(sizes.cumsum(0) - sizes, sizes)
@@ -101,7 +103,9 @@ def _compare(z: torch.Tensor, every: torch.Tensor, best: _Best, first: int, end:
     leaves = every[first:end]
     rows = z[leaves]  # [leaf, node, column]
     scores = rows @ rows.mT
-    scores[leaves[:, :, None] == leaves[:, None, :]] = -torch.inf
+    scores.diagonal(dim1=1, dim2=2).fill_(-torch.inf)
+    repeated = leaves[:, -1] == leaves[:, -2]  # the last node, where a leaf is one short
+    scores[repeated, -1, -2] = scores[repeated, -2, -1] = -torch.inf
     k = best[0].shape[1]
     top = scores.topk(min(k, scores.shape[-1]), -1)
     others = leaves[:, None, :].expand_as(scores).gather(-1, top.indices)
@@ -118,14 +122,23 @@ def _ask_nearest(z: torch.Tensor, nearest: torch.Tensor, best: _Best, first: int
 
 
 def _merge(best: _Best, nodes: torch.Tensor, scores: torch.Tensor, others: torch.Tensor) -> None:
-    """Keep each node's k best, each neighbour once."""
+    """Keep each node's k best, each neighbour once.
+
+    One number holds a neighbour and its score, so that one sort brings together the neighbours that are there twice,
+    the better score first.
+    """
     k = best[0].shape[1]
     both, which = torch.cat([best[0][nodes], scores], 1), torch.cat([best[1][nodes], others], 1)
-    both, falling = both.sort(dim=1, descending=True, stable=True)
-    which, order = which.gather(1, falling).sort(
-        dim=1, stable=True
-    )  # of a neighbour that is there twice the better first
-    both = both.gather(1, order)
+    packed = which.mul_(2**32).sub_(_turned(both.view(torch.int32))).numpy()
+    packed.sort(axis=1)
+    numbers = torch.from_numpy(packed)
+    which = (numbers + 2**31) >> 32
+    both = _turned((which * 2**32 - numbers).to(torch.int32)).view(torch.float32)
     both[:, 1:].masked_fill_(which[:, 1:] == which[:, :-1], -torch.inf)
     top = both.topk(k, 1)
     best[0][nodes], best[1][nodes] = top.values, which.gather(1, top.indices)
+
+
+def _turned(bits: torch.Tensor) -> torch.Tensor:
+    """The bits of floats as whole numbers in the same order, and those again as bits: int32."""
+    return torch.where(bits < 0, bits ^ 0x7FFFFFFF, bits)
