@@ -18,7 +18,7 @@ import torch
 from nodewise.classifiers import CLASSIFIERS
 from nodewise.classifiers.views.construction import make_views
 from nodewise.contracts import Classifier, Learner, Observation, Strategy
-from nodewise.datasets import library_graph, synthetic_graph
+from nodewise.datasets import RelationSettings, library_graph, relational_graph, synthetic_graph
 from nodewise.evaluation import compare
 from nodewise.evaluation.versions import built_in_versions
 from nodewise.graph import Graph
@@ -101,8 +101,13 @@ def views_of_a_graph(graph: Graph | None = None) -> dict[str, Any]:
 
 
 def views_of_relations() -> dict[str, Any]:
-    """The same of a graph of three node types."""
-    return views_of_a_graph(library_graph(60))
+    """The same of graphs of several node types, one without features and one whose types have some."""
+    kinds = [RelationSettings("written by", "paper", "author", 3.0, 0.8), RelationSettings("cites", "paper", "paper", 2.0, 0.7)]
+    featured = relational_graph(
+        {"paper": 60, "author": 40}, kinds, 3, features={"paper": (8, 1.0), "author": (6, 1.0)}, seed=3
+    )
+    plain, other = views_of_a_graph(library_graph(60)), views_of_a_graph(featured.to_graph())
+    return plain | {f"{part}, with features": value for part, value in other.items()}
 
 
 RESULTS: dict[str, Callable[[], dict[str, Any]]] = {

@@ -28,6 +28,7 @@ from nodewise.classifiers.views.large import diffuse_large, leading_eigenvectors
 from nodewise.classifiers.views.products import (
     LARGE,
     Array,
+    ProductKind,
     RowPropagation,
     RowWalk,
     SparseProduct,
@@ -47,6 +48,7 @@ from nodewise.classifiers.views.reduction import REDUCED, reduced
 from nodewise.classifiers.views.relational import (
     direction_names,
     direction_views,
+    fast_product,
     relational_names,
     relational_views,
     whole_adjacency,
@@ -260,14 +262,14 @@ def _all_views(graph: GraphTensors, adjacency: sp.csr_matrix, leading: int) -> I
     """The views as they are made: what needs most memory first, when few are there yet."""
     record, x = graph.relations, unit_features(graph) if graph.has_features else None
     if record is not None and not record.one_type:
-        known: dict[str, Array] = {}
+        known, kind = dict[str, Array](), fast_product(record)
         for name, view in relational_views(record, x, leading, unit_features):
             known |= {name: view} if name in _OF_FEATURES else {}
             yield name, view
         if record.incidences:
             yield from ((f"whole: {name}", view) for name, view in _whole_views(x, record, leading))
             if x is not None or adjacency.nnz:
-                yield from ((f"union: {name}", view) for name, view in _plain_views(x, adjacency, leading, known))
+                yield from ((f"union: {name}", view) for name, view in _plain_views(x, adjacency, leading, known, kind))
         return
     if record is not None:
         yield from direction_views(record, x, leading)
@@ -275,7 +277,11 @@ def _all_views(graph: GraphTensors, adjacency: sp.csr_matrix, leading: int) -> I
 
 
 def _plain_views(
-    x: Array | None, adjacency: sp.csr_matrix, leading: int, known: Mapping[str, Array]
+    x: Array | None,
+    adjacency: sp.csr_matrix,
+    leading: int,
+    known: Mapping[str, Array],
+    kind: ProductKind = SparseProduct,
 ) -> Iterator[tuple[str, Array]]:
     """The views that a graph without relations has; of `_OF_FEATURES` those that are known are not made again.
 
@@ -283,19 +289,19 @@ def _plain_views(
         x: what `unit_features` gives, None without features; it is changed in place.
         adjacency: the edges.
         leading: columns of a spectrum.
-        known: name of a view -> the view.
+        known: name of a view -> the view. kind: how sparse products are made.
     """
     if x is not None:
         near, width = None, max(WIDTH, leading)
         own = known["own"] if "own" in known else narrow(centred(x.copy()), width)
         yield "own", own
         if adjacency.nnz:
-            for name, view in _feature_views(x, adjacency, width):
+            for name, view in _feature_views(x, adjacency, width, kind):
                 near = view if name == "near" else near
                 yield name, view
-        yield from _kin_views(x, own, near, adjacency, width, known)
+        yield from _kin_views(x, own, near, adjacency, width, known, kind)
     if adjacency.nnz:
-        yield "spectrum", _spectrum(adjacency, leading)
+        yield "spectrum", _spectrum(adjacency, leading, kind)
         yield "role", unit(_roles(adjacency))
     elif x is None:
         yield "nothing", np.ones((adjacency.shape[0], 1))
@@ -304,13 +310,13 @@ def _plain_views(
 def _whole_views(x: Array | None, record: Relations, leading: int) -> Iterator[tuple[str, Array]]:
     """Views of one plain graph of all node types, the rows of the labelled one alone."""
     adjacency, own = whole_adjacency(record)
-    whole = whole_features(record, x, unit_features)
+    whole, kind = whole_features(record, x, unit_features), fast_product(record)
     if whole is not None:
         width = max(WIDTH, leading)
         whole = whole if whole.shape[1] <= REDUCED else np.ascontiguousarray(narrow(whole, REDUCED), np.float32)
-        for name, view in _feature_views(whole, adjacency, width):
+        for name, view in _feature_views(whole, adjacency, width, kind):
             yield name, narrow(centred(view[own].copy()), width)
-    yield "spectrum", unit(_spectrum(adjacency, leading)[own].copy())
+    yield "spectrum", unit(_spectrum(adjacency, leading, kind)[own].copy())
 
 
 def unit_features(graph: GraphTensors) -> Array:
@@ -352,9 +358,10 @@ def placed_rows(
     return found if x is None else found | _placed_by_features(arrays, x, joined, search)
 
 
-def _feature_views(x: Array, adjacency: sp.csr_matrix, columns: int) -> Iterator[tuple[str, Array]]:
-    (count, width), alone = x.shape, _alone(adjacency)
-    mean = SparseProduct(sp.diags(inverse_degrees(np.asarray(adjacency.sum(1)).ravel())) @ adjacency)
+def _feature_views(x: Array, adjacency: sp.csr_matrix, columns: int, kind: ProductKind) -> Iterator[tuple[str, Array]]:
+    count, width = x.shape
+    alone = small_pieces(adjacency) if count >= LARGE else np.zeros(0, np.int64)
+    mean = kind(sp.diags(inverse_degrees(np.asarray(adjacency.sum(1)).ravel())) @ adjacency)
     layers = np.empty((count, 3 * width), np.float32)
     layers[:, :width] = x
     layers[:, width : 2 * width] = one = mean(x)
@@ -367,17 +374,23 @@ def _feature_views(x: Array, adjacency: sp.csr_matrix, columns: int) -> Iterator
     yield "layers", narrow(centred(layers), columns)
     del layers
     loops = (adjacency + sp.eye(count, format="csr")).astype(np.float32)
-    walk = SparseProduct(sp.diags(1 / np.asarray(loops.sum(1)).ravel()) @ loops)
+    walk = kind(sp.diags(1 / np.asarray(loops.sum(1)).ravel()) @ loops)
     yield from _diffused(walk, x, _recipes("walk"), alone, columns)
     del loops, walk
-    symmetric = symmetric_propagation(adjacency)
+    symmetric = symmetric_propagation(adjacency, kind)
     yield from _diffused(symmetric, x, _recipes("near", "far"), alone, columns)
     x -= x.mean(0, dtype=np.float64).astype(x.dtype)  # in place: nothing else is made of it
     yield from _diffused(symmetric, x, _recipes(*_CENTRED_BEFORE), alone, columns)
 
 
 def _kin_views(
-    x: Array, own: Array, near: Array | None, adjacency: sp.csr_matrix, columns: int, known: Mapping[str, Array]
+    x: Array,
+    own: Array,
+    near: Array | None,
+    adjacency: sp.csr_matrix,
+    columns: int,
+    known: Mapping[str, Array],
+    kind: ProductKind,
 ) -> Iterator[tuple[str, Array]]:
     """Features less their means, diffused over the nearest nodes in ``own``; over those in ``near`` and the edges.
 
@@ -391,7 +404,7 @@ def _kin_views(
         nearest = joined_to_nearest(near)
         kin["kin near"] = (nearest + adjacency.astype(np.float32) * (nearest.sum() / adjacency.sum())).tocsr()
     for name, joined in kin.items():
-        for _, total in diffuse(symmetric_propagation(joined), x, {name: _KIN}):
+        for _, total in diffuse(symmetric_propagation(joined, kind), x, {name: _KIN}):
             yield name, narrow(centred(unit(total)), columns)
 
 
@@ -495,13 +508,6 @@ def _recipes(*names: str) -> dict[str, tuple[float, int]]:
     return {name: _DIFFUSED[name] for name in names}
 
 
-def _alone(adjacency: sp.csr_matrix) -> Array:
-    """Nodes of a large graph that are diffused by themselves, int64 [node]."""
-    if adjacency.shape[0] < LARGE:
-        return np.zeros(0, np.int64)
-    return small_pieces(adjacency)
-
-
 def _diffused(
     matrix: SparseProduct, x: Array, wanted: dict[str, tuple[float, int]], alone: Array, columns: int
 ) -> Iterator[tuple[str, Array]]:
@@ -517,19 +523,19 @@ def _diffused(
         yield name, narrow(centred(unit(total)) if name in _CENTRED_BEFORE else centred(total), columns)
 
 
-def _spectrum(adjacency: sp.csr_matrix, wanted: int) -> Array:
+def _spectrum(adjacency: sp.csr_matrix, wanted: int, kind: ProductKind = SparseProduct) -> Array:
     """Eigenvectors of the edges times their eigenvalues, rows of unit length: [node, at most wanted]."""
-    values, vectors = _edge_eigenvectors(adjacency, wanted)
+    values, vectors = _edge_eigenvectors(adjacency, wanted, kind)
     return unit(vectors * values)
 
 
-def _edge_eigenvectors(adjacency: sp.csr_matrix, wanted: int) -> tuple[Array, Array]:
+def _edge_eigenvectors(adjacency: sp.csr_matrix, wanted: int, kind: ProductKind = SparseProduct) -> tuple[Array, Array]:
     """The largest positive eigenvalues of (D + d̄)^-1/2 A (D + d̄)^-1/2 and their vectors: [node, at most wanted]."""
     degree = np.asarray(adjacency.sum(1)).ravel().astype(np.float64)
     root = (degree + degree.mean()) ** -0.5
     matrix = (sp.diags(root) @ adjacency @ sp.diags(root)).tocsr()
     if len(degree) >= LARGE:
-        values, vectors = leading_eigenvectors(SparseProduct(matrix), len(degree), wanted)
+        values, vectors = leading_eigenvectors(kind(matrix), len(degree), wanted)
     elif len(degree) < _DENSE:
         values, vectors = np.linalg.eigh(matrix.toarray())
     else:
@@ -559,9 +565,8 @@ def _role_columns(quantities: Sequence[Array], ordered: Sequence[Array]) -> Arra
     """cos(π j r) / j of the ranks that quantities have among ordered ones: [row, 15]."""
     columns = []
     for quantity, among in zip(quantities, ordered, strict=True):
-        quantity = quantity.astype(
-            np.float32
-        )  # so that the rounding of sums in double precision does not tell equal nodes apart
+        # so that the rounding of sums in double precision does not tell equal nodes apart
+        quantity = quantity.astype(np.float32)
         rank = (np.searchsorted(among, quantity, "left") + np.searchsorted(among, quantity, "right")) / (2 * len(among))
         columns += [np.cos(math.pi * j * rank) / j for j in range(1, 6)]
     return np.stack(columns, 1)

@@ -19,7 +19,9 @@ __all__ = [
     "LARGE",
     "ROWS",
     "Array",
+    "GatheredProduct",
     "Product",
+    "ProductKind",
     "RowPropagation",
     "RowWalk",
     "SparseProduct",
@@ -104,14 +106,40 @@ class SparseProduct:
 
     def part(self, nodes: Array) -> SparseProduct:
         """The same among some nodes alone."""
-        return SparseProduct(self._rows[nodes][:, nodes])
+        return type(self)(self._rows[nodes][:, nodes])
 
 
-def symmetric_propagation(adjacency: sp.csr_matrix) -> SparseProduct:
+class GatheredProduct(SparseProduct):
+    """The same up to rounding in about half the time, where the columns do not fit into the processor's caches.
+
+    A row of the product is a weighted sum of the dense rows that its entries name; torch's bags of embeddings fetch
+    these ahead.
+    """
+
+    def _fill(self, first: int, z: Array, out: Array) -> None:
+        block = self._blocks[first]
+        with torch.no_grad():
+            torch.from_numpy(out[first : first + _BLOCK]).copy_(
+                torch.nn.functional.embedding_bag(
+                    block.col_indices(),
+                    torch.from_numpy(z),
+                    block.crow_indices(),
+                    mode="sum",
+                    per_sample_weights=block.values(),
+                    include_last_offset=True,
+                )
+            )
+
+
+ProductKind = type[SparseProduct]
+"""How sparse products are made."""
+
+
+def symmetric_propagation(adjacency: sp.csr_matrix, kind: ProductKind = SparseProduct) -> SparseProduct:
     """P = D^-1/2 (A + I) D^-1/2, D the degrees of A + I."""
     loops = (adjacency + sp.eye(adjacency.shape[0], format="csr")).astype(np.float32)
     scale = sp.diags(np.asarray(loops.sum(1)).ravel() ** -0.5)
-    return SparseProduct(scale @ loops @ scale)
+    return kind(scale @ loops @ scale)
 
 
 def diffuse(matrix: SparseProduct, x: Array, wanted: dict[str, tuple[float, int]]) -> Iterator[tuple[str, Array]]:

@@ -28,7 +28,9 @@ from nodewise.classifiers.views.large import leading_eigenvectors
 from nodewise.classifiers.views.products import (
     LARGE,
     Array,
+    GatheredProduct,
     Product,
+    ProductKind,
     SparseProduct,
     centred,
     diffuse,
@@ -44,6 +46,7 @@ from nodewise.graph.tensors import GraphTensors
 __all__ = [
     "direction_names",
     "direction_views",
+    "fast_product",
     "relational_names",
     "relational_views",
     "whole_adjacency",
@@ -96,9 +99,10 @@ def direction_views(record: Relations, x: Array | None, leading: int) -> Iterato
     """
     less = None if x is None else _less_mean(x)
     for incidence in record.incidences[:LEADING]:
-        yield f"spectrum: {incidence.name}", _spectrum(incidence, leading)
+        yield f"spectrum: {incidence.name}", _spectrum(incidence, leading, SparseProduct)
         if less is not None:
-            yield f"features: {incidence.name}", _view(_diffused([_propagation(incidence, record.labelled)], less))
+            way = _propagation(incidence, record.labelled, SparseProduct)
+            yield f"features: {incidence.name}", _view(_diffused([way], less))
 
 
 def relational_views(
@@ -108,33 +112,38 @@ def relational_views(
 
     `features_of` gives a graph's features as unit rows in their leading directions.
     """
-    incidences, width, features = record.incidences, max(_WIDTH, leading), x
+    incidences, width, features, kind = record.incidences, max(_WIDTH, leading), x, fast_product(record)
     for incidence in _reached(record):
-        mean = _mean_reached(incidence, features_of(_alone(record, incidence.reaches)))
+        mean = _mean_reached(incidence, features_of(_alone(record, incidence.reaches)), kind)
         features = mean if features is None else features
         yield f"reached: {incidence.name}", narrow(centred(mean.copy()), width)
     less = None if features is None else _less_mean(features)
     if x is not None and less is not None:
         own = narrow(centred(x.copy()), width)
         yield "own", own
-        yield "kin", _over_nearest(own, less)
+        yield "kin", _over_nearest(own, less, kind)
     if not incidences:
         if x is None:
             yield "nothing", np.ones((record.labelled_type.count, 1), np.float32)
         return
-    spectra = [_spectrum(incidence, leading) for incidence in incidences]
+    spectra = [_spectrum(incidence, leading, kind) for incidence in incidences]
     yield from ((f"spectrum: {one.name}", view) for one, view in zip(incidences[:LEADING], spectra, strict=False))
     together = narrow(unit(np.concatenate(spectra, 1).astype(np.float32)), width)
     yield "spectrum: all", together
-    yield "kin: spectrum", _over_nearest(together, together if less is None else less)
+    yield "kin: spectrum", _over_nearest(together, together if less is None else less, kind)
     if less is None:
         return
-    ways = [_propagation(incidence, record.labelled) for incidence in incidences]
+    ways = [_propagation(incidence, record.labelled, kind) for incidence in incidences]
     for incidence, way in zip(incidences[:LEADING], ways, strict=False):
         yield f"features: {incidence.name}", _view(_diffused([way], less))
     everywhere = _view(_diffused(ways, less))
     yield "features: all", everywhere
-    yield "kin: features", _over_nearest(everywhere, less)
+    yield "kin: features", _over_nearest(everywhere, less, kind)
+
+
+def fast_product(record: Relations) -> ProductKind:
+    """How sparse products of a graph of several node types are made: of a large one faster, the same up to rounding."""
+    return GatheredProduct if sum(kind.count for kind in record.types) >= LARGE else SparseProduct
 
 
 def whole_adjacency(record: Relations) -> tuple[sp.csr_matrix, slice]:
@@ -198,9 +207,9 @@ def _alone(record: Relations, name: str) -> GraphTensors:
     return GraphTensors(Graph(np.zeros((2, 0), np.int64), kind.count, kind.x))
 
 
-def _mean_reached(incidence: Incidence, features: Array) -> Array:
+def _mean_reached(incidence: Incidence, features: Array, kind: ProductKind) -> Array:
     for step in reversed(incidence.steps):
-        features = SparseProduct(step)(np.ascontiguousarray(features, np.float32))
+        features = kind(step)(np.ascontiguousarray(features, np.float32))
     ways = _applied(incidence.steps, np.ones(incidence.shape[1]))
     return features / np.maximum(ways, 1e-9)[:, None].astype(np.float32)
 
@@ -213,9 +222,9 @@ def _view(z: Array) -> Array:
     return narrow(centred(unit(z)), z.shape[1])
 
 
-def _over_nearest(view: Array, x: Array) -> Array:
+def _over_nearest(view: Array, x: Array, kind: ProductKind) -> Array:
     """Columns diffused over the graph of each node's nearest in a view, as in the view ``kin``."""
-    propagation = symmetric_propagation(joined_to_nearest(view))
+    propagation = symmetric_propagation(joined_to_nearest(view), kind)
     total = dict(diffuse(propagation, np.ascontiguousarray(x, np.float32), {"kin": (0.02, 40)}))["kin"]
     return _view(total)
 
@@ -230,21 +239,21 @@ def _diffused(ways: list[Product], x: Array) -> Array:
     return z
 
 
-def _propagation(incidence: Incidence, labelled: str) -> Product:
+def _propagation(incidence: Incidence, labelled: str, kind: ProductKind) -> Product:
     """P = D^-1/2 B E^-1 Bᵀ D^-1/2, or within the labelled type D^-1 (B + I)."""
     if incidence.reaches == labelled and len(incidence.steps) == 1:
         loops = incidence.steps[0] + sp.eye(incidence.shape[0], format="csr", dtype=np.float32)
-        return SparseProduct((sp.diags(1 / np.asarray(loops.sum(1)).ravel()) @ loops).tocsr())
-    there, back = _scaled(incidence, 0.0)
+        return kind((sp.diags(1 / np.asarray(loops.sum(1)).ravel()) @ loops).tocsr())
+    there, back = _scaled(incidence, 0.0, kind)
     return lambda z: there(back(z))
 
 
-def _spectrum(incidence: Incidence, wanted: int) -> Array:
+def _spectrum(incidence: Incidence, wanted: int, kind: ProductKind) -> Array:
     """Left singular vectors of the degree-scaled incidence times the squares of their singular values.
 
     Rows of unit length: [node, at most wanted].
     """
-    there, back = _scaled(incidence, 1.0)
+    there, back = _scaled(incidence, 1.0, kind)
     rows, columns = incidence.shape
     if columns <= _FEW:
         whole = there(np.eye(columns, dtype=np.float32)).astype(np.float64)
@@ -260,7 +269,7 @@ def _spectrum(incidence: Incidence, wanted: int) -> Array:
     return unit((vectors[:, useful] * values[useful]).astype(np.float32))
 
 
-def _scaled(incidence: Incidence, added: float) -> tuple[Product, Product]:
+def _scaled(incidence: Incidence, added: float, kind: ProductKind) -> tuple[Product, Product]:
     """What multiplies columns by (D + a d̄)^-1/2 B (E + a ē)^-1/2, and by the same turned."""
     steps = incidence.steps
     left = _applied(steps, np.ones(steps[-1].shape[1]))
@@ -269,7 +278,7 @@ def _scaled(incidence: Incidence, added: float) -> tuple[Product, Product]:
     scaled = [*steps]
     scaled[0] = (sp.diags(one) @ scaled[0]).tocsr()
     scaled[-1] = (scaled[-1] @ sp.diags(other)).tocsr()
-    there, back = [SparseProduct(step) for step in reversed(scaled)], [SparseProduct(step.T.tocsr()) for step in scaled]
+    there, back = [kind(step) for step in reversed(scaled)], [kind(step.T.tocsr()) for step in scaled]
     return _one_after_another(there), _one_after_another(back)
 
 

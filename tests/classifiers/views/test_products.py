@@ -1,0 +1,46 @@
+"""Sparse products in blocks: both ways to make them give the same up to rounding."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from nodewise.classifiers.views import relational
+from nodewise.classifiers.views.construction import make_views
+from nodewise.classifiers.views.products import GatheredProduct, SparseProduct
+from nodewise.datasets import RelationSettings, relational_graph
+from nodewise.graph.tensors import GraphTensors
+
+
+@pytest.mark.parametrize("width", [1, 7, 16, 65])
+@pytest.mark.parametrize("rows", [3, 4096, 5000])
+def test_a_gathered_product_is_scipys_up_to_rounding(rows: int, width: int) -> None:
+    draws = np.random.default_rng(rows)
+    ends = draws.integers(0, rows // 2 + 1, 2 * rows), draws.integers(0, 900, 2 * rows)  # the later rows hold nothing
+    matrix = sp.csr_matrix((draws.random(2 * rows).astype(np.float32), ends), shape=(rows, 900))
+    z = draws.standard_normal((900, width)).astype(np.float32)
+    found = GatheredProduct(matrix)(z)
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, matrix.astype(np.float64) @ z, atol=1e-4)
+    some = np.arange(0, min(rows, 900), 2)
+    part = GatheredProduct(matrix[:, :rows] if rows < 900 else matrix[:900]).part(some)
+    assert type(part) is GatheredProduct
+
+
+def test_a_large_relational_graph_has_the_views_of_a_small_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    kinds = [
+        RelationSettings("written by", "paper", "author", 3.0, 0.8),
+        RelationSettings("cites", "paper", "paper", 2.0, 0.7),
+    ]
+    features = {"paper": (8, 1.0), "author": (6, 1.0)}
+    graph = relational_graph({"paper": 150, "author": 40}, kinds, 3, features=features, seed=3).to_graph()
+    assert graph.relations is not None
+    assert relational.fast_product(graph.relations) is SparseProduct
+    slow = make_views(GraphTensors(graph))
+    monkeypatch.setattr(relational, "fast_product", lambda record: GatheredProduct)
+    monkeypatch.setattr("nodewise.classifiers.views.construction.fast_product", lambda record: GatheredProduct)
+    fast = make_views(GraphTensors(graph))
+    assert fast.names == slow.names
+    for name, one, other in zip(slow.names, slow.columns.unbind(1), fast.columns.unbind(1), strict=True):
+        np.testing.assert_allclose((one @ one.T).numpy(), (other @ other.T).numpy(), atol=5e-3, err_msg=name)
