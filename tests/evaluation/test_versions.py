@@ -102,7 +102,10 @@ def views_of_a_graph(graph: Graph | None = None) -> dict[str, Any]:
 
 def views_of_relations() -> dict[str, Any]:
     """The same of graphs of several node types, one without features and one whose types have some."""
-    kinds = [RelationSettings("written by", "paper", "author", 3.0, 0.8), RelationSettings("cites", "paper", "paper", 2.0, 0.7)]
+    kinds = [
+        RelationSettings("written by", "paper", "author", 3.0, 0.8),
+        RelationSettings("cites", "paper", "paper", 2.0, 0.7),
+    ]
     featured = relational_graph(
         {"paper": 60, "author": 40}, kinds, 3, features={"paper": (8, 1.0), "author": (6, 1.0)}, seed=3
     )

@@ -92,7 +92,14 @@ def test_what_a_node_shares_is_told_by_name() -> None:
         (lambda: Relation("r", "a", "b", np.array([[0], [0]]), np.array([0.0])), "is 0.0: weights must be positive"),
         (lambda: Relation("r", "a", "b", np.array([[0], [0]]), np.array([np.nan])), "is nan: weights must be positive"),
         (lambda: Relation("r", "a", "b", np.array([0, 1])), "of the shape [2, edges]"),
-        (lambda: NodeType("paper", 0), "has 0 nodes: it needs at least one"),
+        (lambda: NodeType("paper", 0), "has 0 nodes: it needs a whole number, at least one"),
+        (lambda: NodeType("paper", 2.5), "has 2.5 nodes: it needs a whole number"),  # type: ignore[arg-type]
+        (lambda: Relation("r", "a", "b", [[0, 1], [0]]), "as many ends in row 0 as in row 1"),  # type: ignore[arg-type]
+        (lambda: Relation("r", ["a"], "b", [[0], [0]]), "joins ['a'] and 'b': name the node types"),  # type: ignore[arg-type]
+        (
+            lambda: Relation("r", "a", "b", np.zeros((2, 2), int), np.array([3e38, 3e38])),
+            "multiply all by one factor",
+        ),
         (lambda: NodeType("paper", 2, names=("a", "a")), "the node type 'paper': the node name 'a' occurs twice"),
     ],
 )

@@ -78,7 +78,8 @@ class NodeType:
             raise GraphError(f"a node type needs a name, received {self.name!r}: give it one, such as 'paper'")
         if isinstance(self.count, bool) or not isinstance(self.count, (int, np.integer)) or self.count < 1:
             raise GraphError(
-                f"the node type {self.name!r} has {self.count!r} nodes: it needs at least one; leave an empty type out"
+                f"the node type {self.name!r} has {self.count!r} nodes: it needs a whole number, at least one; leave an"
+                " empty type out"
             )
         try:
             x, _ = check_features(self.x, None, int(self.count))
@@ -121,6 +122,11 @@ class Relation:
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name.strip():
             raise GraphError(f"a relation needs a name, received {self.name!r}: give it one, such as 'written by'")
+        if not (isinstance(self.source, str) and isinstance(self.target, str)):
+            raise GraphError(
+                f"the relation {self.name!r} joins {self.source!r} and {self.target!r}: name the node types at its two"
+                " ends, such as 'paper' and 'author'"
+            )
         edges, weight = _pairs(self.name, self.edge_index, self.weight)
         object.__setattr__(self, "edge_index", frozen(edges))
         object.__setattr__(self, "weight", None if weight is None else frozen(weight))
@@ -378,7 +384,12 @@ def direction_of(edges: npt.NDArray[np.integer[Any]], num_nodes: int, weight: An
 
 def _pairs(name: str, edges: Any, weight: Any) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float32] | None]:
     """Pairs sorted and each once, with the weights of one that is given twice added up."""
-    given = np.asarray(edges)
+    try:
+        given = np.asarray(edges)
+    except ValueError as error:  # rows of different lengths
+        raise GraphError(
+            f"the relation {name!r} needs as many ends in row 0 as in row 1 of its edges ({error}): each edge has two"
+        ) from None
     given = given if given.size else np.zeros((2, 0), np.int64)
     if given.ndim != 2 or given.shape[0] != 2 or given.dtype.kind not in "iu":
         raise GraphError(
@@ -397,7 +408,8 @@ def _pairs(name: str, edges: Any, weight: Any) -> tuple[npt.NDArray[np.int64], n
     fresh = np.ones(given.shape[1], bool)
     fresh[1:] = (given[:, 1:] != given[:, :-1]).any(0)
     if values is not None:
-        values = np.add.reduceat(values[order].astype(np.float64), np.flatnonzero(fresh)).astype(np.float32)
+        added = np.add.reduceat(values[order].astype(np.float64), np.flatnonzero(fresh))
+        values = _weights(name, added, len(added))
     return given[:, fresh], _telling(values)
 
 
@@ -416,9 +428,14 @@ def _weights(name: str, weight: Any, edges: int) -> npt.NDArray[np.float32]:
         values = given.astype(np.float32)
     bad = ~(np.isfinite(values) & (values > 0))
     if bad.any():
+        value = given[bad.argmax()]
         raise GraphError(
-            f"the weight of edge {int(bad.argmax())} of the relation {name!r} is {given[bad.argmax()]}: weights must be"
-            " positive and finite; give the edge one, or leave it out"
+            f"the weight of edge {int(bad.argmax())} of the relation {name!r} is {value}: weights must be positive and"
+            + (
+                " such that float32 can hold them; multiply all by one factor, which changes nothing else"
+                if np.isfinite(value) and value > 0
+                else " finite; give the edge one, or leave it out"
+            )
         )
     return values
 

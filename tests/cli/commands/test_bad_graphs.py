@@ -51,6 +51,24 @@ def weights(text: str) -> Prepare:
 
 TOLD = '{{"relations": {{"written by": ["{}", "{}"]}}{}}}'
 
+
+def edges(rows: str) -> Prepare:
+    return folder("edges-written by.csv", f"source,target,weight\n{rows}\n")
+
+
+def told(text: str) -> Prepare:
+    return folder("graph.json", text)
+
+
+def loop(path: Path) -> Path:
+    """A folder in which a table is a link to itself."""
+    target = path / "library"
+    write_graph(library().to_graph(), target)
+    (target / "nodes-author.csv").unlink()
+    (target / "nodes-author.csv").symlink_to("nodes-author.csv")
+    return target
+
+
 CASES: dict[str, tuple[Prepare, str]] = {
     "a type that is missing, folder": (
         folder("graph.json", TOLD.format("paper", "editor", "")),
@@ -96,6 +114,76 @@ CASES: dict[str, tuple[Prepare, str]] = {
         fields(labelled_type=np.array(["reader"])),
         "no node type carries the labels: received 'reader', there are 'paper', 'author'",
     ),
+    "graph.json that is a list": (told("[]"), "graph.json cannot be understood"),
+    "graph.json that is cut off": (told("{"), "graph.json cannot be understood"),
+    "graph.json that is very deep": (told('{"a":' * 5000 + "1" + "}" * 5000), "graph.json cannot be understood"),
+    "relations that are a list": (told('{"relations": [1]}'), "graph.json cannot be understood"),
+    "a relation of one end": (told('{"relations": {"written by": ["paper"]}}'), "graph.json cannot be understood"),
+    "a relation of numbers": (told('{"relations": {"written by": [1, 2]}}'), "graph.json cannot be understood"),
+    "a labelled type that is a list": (
+        told(TOLD.format("paper", "author", ', "labelled": ["paper"]')),
+        "labelled is a name",
+    ),
+    "types that are a list": (told(TOLD.format("paper", "author", ', "types": ["paper"]')), "types holds"),
+    "a type of which a number is said": (told(TOLD.format("paper", "author", ', "types": {"paper": 5}')), "graph.json"),
+    "a relation without a table": (
+        told('{"relations": {"written by": ["paper", "author"], "cites": ["paper", "paper"]}}'),
+        "tells of the relation 'cites', but edges-cites.csv is missing",
+    ),
+    "a table without a relation": (
+        folder("edges-cites.csv", "source,target\n0,1\n"),
+        "does not say which types 'cites' joins",
+    ),
+    "a table that is a loop": (loop, "there is no file"),
+    "a type without a name": (folder("nodes-.csv", "id\n0\n"), "a node type needs a name"),
+    "nodes without an id": (folder("nodes-author.csv", "name\nAnn\n"), "has no column 'id'"),
+    "an id that is there twice": (folder("nodes-author.csv", "id\n0\n0\n"), "every node needs an id of its own"),
+    "a type without nodes": (folder("nodes-author.csv", "id\n"), "a graph needs at least one node"),
+    "edges in one column": (folder("edges-written by.csv", "paper\n0\n"), "needs two columns"),
+    "a row that is short": (edges("0,0"), "line 2: 2 cells where the first row has 3"),
+    "a row that is long": (edges("0,0,1,5,6"), "line 2: 5 cells where the first row has 3"),
+    "an end that is blank": (edges(",0,1"), "line 2: '' is no id of the type 'paper'"),
+    "an end with a zero byte": (edges("0,\0000,1"), "is no id of the type 'author'"),
+    "weight blank": (weights(""), "line 3: the weight '' is no finite number"),
+    "weight that float32 cannot hold": (weights("1e39"), "multiply all by one factor"),
+    "weight that is too small": (weights("1e-60"), "multiply all by one factor"),
+    "weights whose sum float32 cannot hold": (edges("0,0,3e38\n0,0,3e38\n1,1,2"), "multiply all by one factor"),
+    "weights of too few edges": (fields(relation_0_weight=np.array([1.0, 2.0])), "each of its 3 edges"),
+    "weights that are complex": (fields(relation_0_weight=np.array([1j, 2, 3])), "received complex128"),
+    "weights that are true or false": (fields(relation_0_weight=np.array([True, True, False])), "received bool"),
+    "edges that are fractions": (fields(relation_0=np.array([[0, 1.5, 2], [0, 1, 1]])), "needs edges as integers"),
+    "edges of three ends": (fields(relation_0=np.zeros((3, 3), int)), "received int64 of the shape [3, 3]"),
+    "types of one end": (fields(relation_types=np.array(["paper", "author"])), "received the shape [2]"),
+    "names for no relation": (fields(relations=np.array([], str)), "must name two types for each of the 0 relations"),
+    "a relation without its edges": (
+        fields(relations=np.array(["a", "b"]), relation_types=np.array([["paper", "author"]] * 2)),
+        "no field relation_1",
+    ),
+    "two relations of one name": (
+        fields(
+            relations=np.array(["a", "a"]),
+            relation_types=np.array([["paper", "author"]] * 2),
+            relation_1=np.zeros((2, 1), int),
+        ),
+        "two relations are called 'a'",
+    ),
+    "two labelled types": (fields(labelled_type=np.array(["paper", "author"])), "must name the one type"),
+    "a labelled type of no name": (fields(labelled_type=np.array([], str)), "must name the one type"),
+    "fewer than no nodes": (fields(counts=np.array([3, -2])), "the node type 'author' has -2 nodes"),
+    "half a node": (fields(counts=np.array([3, 2.5])), "it needs a whole number"),
+    "more nodes than the file can hold": (fields(counts=np.array([3, 10**15])), "more than a file of"),
+    "counts of too few types": (fields(counts=np.array([3])), "one number in counts for each of the 2 node types"),
+    "features of other nodes": (fields(x_author=np.ones((5, 2), np.float32)), "features have 5 rows"),
+    "features that are nan": (fields(x_author=np.full((2, 2), np.nan)), "the node type 'author': features must be"),
+    "names of too few nodes": (fields(names_author=np.array(["Ann"])), "one name for each of the 2 nodes"),
+    "a name that is there twice": (fields(names_author=np.array(["Ann", "Ann"])), "the node name 'Ann' occurs twice"),
+    "sets of other nodes": (fields(y_multi=np.ones((5, 2), int)), "for each of the 3 nodes, received the shape [5, 2]"),
+    "sets of half a class": (fields(y_multi=np.array([[1, 0.5], [0, 1], [0, 0]])), "compare it with a threshold"),
+    "sets that are answered in part": (
+        fields(y_multi=np.array([[1, -1], [0, 1], [-1, -1]])),
+        "node 0 has an answer for",
+    ),
+    "sets of no class": (fields(y_multi=np.zeros((3, 0), int)), "the matrix of labels has no column"),
 }
 
 

@@ -43,8 +43,8 @@ def from_hetero(data: HeteroData, labelled: str | None = None, name: str | None 
     having = [kind for kind in kinds if data[kind].get("y") is not None]
     if labelled is None and len(having) != 1:
         raise GraphError(
-            f"{'no type has' if not having else f'{listed(having)} have'} labels (y), there are {listed(kinds)}: say"
-            " which type is to be labelled, labelled='TYPE'"
+            f"{'no type has' if not having else f'{listed(having)} have'} labels (y), there are"
+            f" {listed(kinds) or 'no nodes'}: say which type is to be labelled, labelled='TYPE'"
         )
     labelled = having[0] if labelled is None else labelled
     types, notes, extra, y = [], list[str](), dict[str, Any](), None

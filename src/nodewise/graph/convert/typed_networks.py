@@ -74,8 +74,8 @@ def from_typed_networkx(
     labelled = labelled or told.get("labelled")
     if labelled is None and len(having) != 1:
         raise GraphError(
-            f"{listed(having) + ' have' if having else 'no type has'} labels, there are {listed(members)}: say which"
-            " type is to be labelled, labelled='TYPE'"
+            f"{listed(having) + ' have' if having else 'no type has'} labels, there are"
+            f" {listed(members) or 'no nodes'}: say which type is to be labelled, labelled='TYPE'"
         )
     labelled = having[0] if labelled is None else labelled
     notes: list[str] = []

@@ -202,6 +202,8 @@ def read_nodes(path: Path, name: str, head: Any = None) -> Graph:
         title.removeprefix(_PREFIX): cells for title, cells in table.columns.items() if title not in ("id", "label")
     }
     features = None if known.columns is None else _read_features(third, ids, known.columns)
+    if features is None and third.exists():
+        notes.append(f"{third.name} was not read: graph.json says that the type {name!r} has no features")
     room = UNWRITTEN + sum(some.stat().st_size for some in (file, third) if some.exists())
     none = np.zeros((2, 0), np.int64)
     return assemble(ids, none, table.columns.get("label"), shown, features, known, name=name, notes=notes, room=room)

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from nodewise.graph.graph import Graph
 from nodewise.graph.relations import NodeType, Relation, Relations
 from nodewise.ground.errors import GraphError
+from nodewise.ground.events import listed
 
 __all__ = ["CSR", "record_fields", "relational_record"]
 
@@ -41,16 +42,20 @@ def relational_record(
     fields = dict(fields)
     names = texts(fields, "node_types") or []
     told = texts(fields, "labelled_type")
+    if told is not None and len(told) != 1:
+        raise GraphError(
+            f"labelled_type must name the one type that carries the labels, received {listed(told) or 'none'}"
+        )
     labelled = told[0] if told else names[0] if names else ""
     counts = fields.pop("counts", None)
     if counts is None or counts.shape != (len(names),):
         raise GraphError(f"there must be one number in counts for each of the {len(names)} node types")
     ends = np.asarray(fields.pop("relation_types"))
     called = texts(fields, "relations") or []
-    if ends.shape != (len(called), 2) and len(called):
+    if ends.shape != (len(called), 2) and (called or ends.size):
         raise GraphError(
             f"relation_types must name two types for each of the {len(called)} relations, received the shape"
-            f" {list(ends.shape)}"
+            f" {list(ends.shape)}: give one row of two names for each name in relations"
         )
     types = []
     for name, size in zip(names, counts.tolist(), strict=True):

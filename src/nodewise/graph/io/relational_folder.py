@@ -142,6 +142,8 @@ def _told(folder: Path, types: Collection[str]) -> dict[str, Any]:
             source, target = ends_of
             if not all(isinstance(text, str) for text in (name, source, target)):
                 raise ValueError(f"the relation {name!r}")
+        if not isinstance(told.get("labelled", ""), str | None) or not isinstance(told.get("types", {}), dict | None):
+            raise ValueError("labelled is a name, types holds what is said of each")
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise GraphError(f"{path} cannot be understood ({error!r}): it should hold {shape}") from error
     return dict(told)
