@@ -30,7 +30,7 @@ EVERYBODY_MAY = {
     *(f"GET /{path}" for path in ("", "new", "s/{name}", "page", "api/docs", "api/openapi.json")),
     *(f"GET {API}/{path}" for path in ("studio", "jobs", "status", "settings", "table", "disagreements", "report")),
     *(f"GET {API}/{path}" for path in ("map", "map/colours", "events", "updates", "nodes", "nodes/{node}")),
-    *(f"GET {API}/nodes/{{node}}/{path}" for path in ("picture", "neighbourhood")),
+    *(f"GET {API}/nodes/{{node}}/{path}" for path in ("picture", "neighbourhood", "similar")),
     *(f"POST {API}/{path}" for path in ("cancel", "session/open")),
 }
 """All that an onlooker may; nothing of it changes a session. A route is added here only by somebody who means it."""
