@@ -69,19 +69,20 @@ def test_the_figures_in_readme_and_docs_are_those_of_the_result_files(tmp_path: 
         shutil.copytree(
             ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("_generated", "images", "__pycache__")
         )
-    shutil.copy(ROOT / "README.md", tmp_path)
+    for name in ("README.md", "SECURITY.md"):
+        shutil.copy(ROOT / name, tmp_path)
     (tmp_path / "docs" / "images").mkdir()
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "MPLBACKEND": "agg"}
     command = [sys.executable, "benchmarks/pages.py"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment, check=False)
     assert done.returncode == 0, done.stderr
-    pages = [path.relative_to(tmp_path) for path in (tmp_path / "README.md", *tmp_path.glob("docs/**/*.md"))]
+    pages = [path.relative_to(tmp_path) for path in (*tmp_path.glob("*.md"), *tmp_path.glob("docs/**/*.md"))]
     differing = [str(page) for page in pages if (tmp_path / page).read_bytes() != (ROOT / page).read_bytes()]
     assert differing == [], "make pages writes them"
     marked = {
         str(page)
         for page in pages
-        if re.search(r"<!-- (generated|measured|audit|[a-z-]+:begin)", (ROOT / page).read_text("utf-8"))
+        if re.search(r"<!-- (generated|measured|audit|campaigns|[a-z-]+:begin)", (ROOT / page).read_text("utf-8"))
     }
     assert marked - {*PAGES, "README.md", "docs/closed-form-search.md", "docs/departures.md"} == set(), (
         "a page that is made and that nothing here makes"

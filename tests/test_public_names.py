@@ -6,11 +6,20 @@ import importlib
 import re
 import subprocess
 import sys
+from functools import cached_property
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import nodewise as nw
+from nodewise.client import Connection
+from nodewise.evaluation import Comparison, Evaluation
+from nodewise.fitted import Fitted
+from nodewise.graph import Graph, NodeType, Relation, RelationalGraph
+from nodewise.session import Query, Session
+from nodewise.session.files.export import Prediction
+from nodewise.session.files.status import Status
 
 PUBLIC = [
     "Classifier",
@@ -140,3 +149,79 @@ def test_the_page_of_public_names_has_every_name_that_a_guide_imports() -> None:
     assert {"check_strategy", "register_state_feature", "read_tasks"} <= used
     missing = [name for name in used | {"search_age_weights"} if not re.search(rf"\.{name}\b", listed)]
     assert sorted(missing) == []
+
+
+OBJECTS = {
+    "session": Session,
+    "job": Connection,
+    "fitted": Fitted,
+    "table": Comparison,
+    "result": Evaluation,
+    "query": Query,
+    "Session": Session,
+    "Fitted": Fitted,
+    "Graph": Graph,
+    "RelationalGraph": RelationalGraph,
+    "Status": Status,
+    "Prediction": Prediction,
+}
+"""What the guides call things, and what these are."""
+FILES = {("session", "py"), ("job", "nodewise")}
+
+
+def test_every_method_that_a_guide_uses_is_there_described_and_on_the_page_of_public_names() -> None:
+    root = Path(__file__).parents[1]
+    listed = (root / "docs" / "api.md").read_text(encoding="utf-8")
+    used: set[tuple[str, str]] = set()
+    for page in (*root.glob("docs/*.md"), *root.glob("docs/guides/*.md"), root / "README.md"):
+        if page.stem not in ("api", "architecture"):
+            code = re.findall(r"```python\n.*?```|`[^`\n]+`", page.read_text(encoding="utf-8"), re.DOTALL)
+            used |= {pair for part in code for pair in re.findall(rf"\b({'|'.join(OBJECTS)})\.([a-z]\w*)", part)}
+    used -= FILES
+    newest = {"change_rows", "erase_rows", "suggest", "withdraw", "preview_join", "likely_mistakes", "set_known"}
+    assert newest <= {name for what, name in used if what == "session"}
+    for what, name in sorted(used):
+        kind = OBJECTS[what]
+        entry = re.search(rf"autoclass:: [\w.]+\.{kind.__name__}\n((?:   :.*\n)*)", listed)
+        assert entry is not None, kind
+        described = any(re.search(rf"\b{name}\b.*:", base.__doc__ or "") for base in kind.__mro__)
+        member = getattr(kind, name, None)
+        is_member = isinstance(member, property | cached_property) or callable(member)
+        assert described or (is_member and member.__doc__), f"{what}.{name} says nothing of itself"
+        left_out, chosen = (re.search(rf":{option}: (.+)", entry[1]) for option in ("exclude-members", "members"))
+        hidden = left_out is not None and name in left_out[1].split(", ")
+        chosen_out = chosen is not None and name not in chosen[1].split(", ")
+        assert described or not (hidden or chosen_out or "no-members" in entry[1]), f"{what}.{name} is not on the page"
+
+
+def test_what_one_is_given_shows_itself_in_a_line_and_in_notebooks(tmp_path: Path) -> None:
+    evil = "<b>"
+    graph = nw.load_graph("wine")
+    fitted = nw.fit(graph, {0: evil, 1: "fine", 2: evil})
+    by = Relation(evil, "paper", "author", np.array([[0, 1], [0, 1]]))
+    relational = RelationalGraph((NodeType("paper", 4), NodeType("author", 2)), (by,), "paper")
+    with Session.create(tmp_path / "job", graph, classes=[evil, "fine"], strategy="random") as session:
+        session.tell([0, 1], [evil, "fine"])
+        session.suggest("a model", dict.fromkeys(range(30), evil), 0.7)
+        (report,) = session.model_reports()
+        shown = [session, session.status(), session.stop_report(), session.predict()]
+        shown += [fitted, fitted.predict(), relational]
+        for thing in shown:
+            assert thing._repr_html_().startswith("<table>") and evil not in thing._repr_html_(), type(thing)
+        for thing in (*shown, report):
+            assert len(repr(thing)) <= 120 and "\n" not in repr(thing) and "0x" not in repr(thing), repr(thing)
+    assert repr(fitted.predict()) == f"Predictions(178 rows, {len(fitted.classes)} classes, 0 like nothing seen)"
+    assert repr(report) == "ModelReport('a model': 30 answers, right: 50% of 2 labels of people)"
+
+
+def test_the_library_has_a_logger_that_says_nothing_until_it_is_asked() -> None:
+    script = """
+import logging
+from nodewise.ground.events import Silent, Warned
+Silent()(Warned("heard?"))
+assert logging.getLogger().handlers == []
+logging.basicConfig(format="%(name)s: %(message)s")
+Silent()(Warned("heard!"))
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "nodewise: heard!\n")

@@ -21,8 +21,13 @@ import nodewise as nw
 from nodewise.classifiers import Committee, SklearnClassifier, TorchClassifier
 from nodewise.contracts import Learner, Observation
 from nodewise.evaluation import Comparison, Evaluation, EvaluationProtocol, Method, ProcessEngine, write_splits
+from nodewise.fitted import Predictions
 from nodewise.graph.tensors import GraphTensors
 from nodewise.session import Query
+from nodewise.session.files.erasing import Erased
+from nodewise.session.files.people import PersonReport
+from nodewise.session.learning.mistakes import LikelyMistake
+from nodewise.session.learning.suggested import ModelReport
 
 
 @dataclass(frozen=True)
@@ -102,6 +107,32 @@ def use_a_protocol_of_ones_own(folder: Path) -> None:
     assert_type(table.export(folder / "all.json"), Path)
     assert_type(table.settings[0].outcomes["ours"].costs(costs), npt.NDArray[np.float64])
     EvaluationProtocol(price=costs)  # type: ignore[call-arg]
+
+
+def use_a_job_that_goes_on(folder: Path) -> None:
+    graph = nw.Graph.from_texts(["a cat", "a dog", "a car"], k=1)
+    with nw.Session.create(folder / "job", graph, classes=["animal", "thing"], several=False, trust=True) as session:
+        session.add_rows(["a bus"])
+        session.change_rows({0: "the cat"})
+        session.remove_rows([1])
+        session.set_known({2: "thing"}, percent=10, counts=True)
+        session.suggest("a model", {0: "animal"}, 0.7)
+        session.set_known({2: "thing"}, per_cent=10)  # type: ignore[call-arg]
+        session.withdraw("a model")
+        assert_type(session.model_reports(), list[ModelReport])
+        assert_type(session.likely_mistakes(), list[LikelyMistake])
+        assert_type(session.person_reports(), list[PersonReport])
+        assert_type(session.erase_rows([0], folder / "out"), Erased)
+        assert_type(session.preview_join(folder / "other"), dict[str, Any])
+        assert_type(session.join(folder / "other", me="ada"), int)
+        assert_type(session.tell(0, "animal"), int | list[int])
+    fitted = assert_type(nw.fit(graph, {0: "animal", 2: "thing"}), nw.Fitted)
+    assert_type(fitted.predict(), Predictions)
+    assert_type(nw.load_fitted(folder / "x.fitted"), nw.Fitted)
+    there = nw.connect("http://127.0.0.1:8080", "a token", annotator="ada")
+    assert_type(there.status(), dict[str, Any])
+    with nw.open_studio(["a cat", "a dog"], folder / "other") as opened:
+        opened.tell(0, "animal")
 
 
 def use(folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -37,7 +38,7 @@ from nodewise.graph.nodes import node_index
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.compute import one_thread
 from nodewise.ground.errors import GraphError, InputError, WrongTypeError
-from nodewise.ground.events import Reporter, Silent
+from nodewise.ground.events import Reporter, Silent, count, html_table
 from nodewise.ground.files import scratch_folder
 
 __all__ = ["Evidence", "Fitted", "Predictions", "fit", "load_fitted"]
@@ -88,6 +89,16 @@ class Predictions:
 
     def __len__(self) -> int:
         return len(self.labels)
+
+    def __repr__(self) -> str:
+        """One line: of how many rows, and how many are like nothing seen."""
+        rows, classes = count(len(self), "row"), count(self.probabilities.shape[1], "class", "classes")
+        return f"Predictions({rows}, {classes}, {int(self.unlike.sum())} like nothing seen)"
+
+    def _repr_html_(self) -> str:
+        """A small table for notebooks: how many rows each class is predicted for."""
+        counts = Counter(label or "unknown" for label in self.labels)
+        return html_table(repr(self), {name: count(number, "row") for name, number in counts.most_common(20)})
 
 
 def fit(
@@ -237,6 +248,11 @@ class Fitted:
             f"Fitted({self.graph.name!r}: {self.classifier.name}, {len(self.labels)} labels of {self.graph.num_nodes}"
             f" nodes, {len(self.classes)} classes)"
         )
+
+    def _repr_html_(self) -> str:
+        """A small table for notebooks: how many labels each class has."""
+        counts = Counter(self.classes[number] for number in self.labels.values())
+        return html_table(repr(self), {name: count(number, "label") for name, number in counts.most_common(20)})
 
     @cached_property
     def probabilities(self) -> npt.NDArray[np.float32]:

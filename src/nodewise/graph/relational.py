@@ -21,7 +21,7 @@ from nodewise.graph.graph import Graph
 from nodewise.graph.label_sets import are_sets, label_sets
 from nodewise.graph.relations import DIRECTED_NOTE, LEADING, Incidence, NodeType, Relation, Relations
 from nodewise.ground.errors import GraphError
-from nodewise.ground.events import count, listed
+from nodewise.ground.events import count, html_table, listed
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -207,6 +207,15 @@ class RelationalGraph:
             types.append(count(kind.count, kind.name) + (labelled if kind.name == self.labelled else ""))
         relations = [f"{relation.name}: {count(relation.edge_index.shape[1], 'edge')}" for relation in self.relations]
         return f"RelationalGraph({self.name!r}: {', '.join(types)}; {', '.join(relations) or 'no relations'})"
+
+    def _repr_html_(self) -> str:
+        """A small table for notebooks: types and relations."""
+        types = {kind.name: count(kind.count, "node") for kind in self.types}
+        relations = {
+            f"{each.name} ({each.source}, {each.target})": count(each.edge_index.shape[1], "edge")
+            for each in self.relations
+        }
+        return html_table(f"{self.name}, labelled: {self.labelled}", {**types, **relations})
 
 
 def plain_edges(record: Relations) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from nodewise.ground.events import count
 from nodewise.session.answers import Answer
 from nodewise.session.learning.estimates import Accuracy, wilson
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["Disagreement", "ModelReport", "find_disagreements", "report_models"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ModelReport:
     """How right a model is.
 
@@ -38,6 +39,13 @@ class ModelReport:
     by_labels: Accuracy | None
     by_audit: Accuracy | None
     classes: Mapping[str, Accuracy]
+
+    def __repr__(self) -> str:
+        """One line: how many answers, and how right they are by people's labels and by the audit."""
+        shares = {"labels of people": self.by_labels, "of the audit": self.by_audit}
+        said = [f"{share.mean:.0%} of {share.nodes} {what}" for what, share in shares.items() if share is not None]
+        right = ", ".join(said) or "not judged yet"
+        return f"ModelReport({self.name!r}: {count(self.answers, 'answer')}, right: {right})"
 
     def as_dict(self) -> dict[str, Any]:
         """As JSON can hold it."""
