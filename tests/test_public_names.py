@@ -17,7 +17,7 @@ from nodewise.client import Connection
 from nodewise.evaluation import Comparison, Evaluation
 from nodewise.fitted import Fitted
 from nodewise.graph import Graph, NodeType, Relation, RelationalGraph
-from nodewise.session import Query, Session
+from nodewise.session import Session
 from nodewise.session.files.export import Prediction
 from nodewise.session.files.status import Status
 
@@ -157,7 +157,6 @@ OBJECTS = {
     "fitted": Fitted,
     "table": Comparison,
     "result": Evaluation,
-    "query": Query,
     "Session": Session,
     "Fitted": Fitted,
     "Graph": Graph,

@@ -190,7 +190,7 @@ def test_what_is_no_http_behind_a_request_leaves_no_traceback(tmp_path: Path, pa
     port = int(server.address.rpartition(":")[2])
     heads = [("Host", f"127.0.0.1:{port}"), ("Content-Type", "application/json")]
     for rest in (b"[" * 70_000, b"\0" * 300, b"x" * 70_000, b"GET\r\n\r\n"):
-        for method in ("GET", "POST"):
+        for method in ("GET", "HEAD", "POST"):
             for headers in (heads, [*heads, ("Content-Length", "3")], [*heads, ("Transfer-Encoding", "chunked")]):
                 with wire(port) as line:
                     line.send(request(method, path, *headers, body=b"") + rest)

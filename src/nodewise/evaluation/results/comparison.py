@@ -124,6 +124,8 @@ class Comparison:
     """Every setting of a comparison. In a notebook it shows its table, in a shell its means.
 
     Attributes:
+        settings: each graph, classifier and budget, with what every method reached there.
+        seed: of the splits and of what is random. device: what it was computed on.
         split_records: by graph, what gives its splits, as a file holds them.
     """
 

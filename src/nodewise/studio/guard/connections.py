@@ -67,10 +67,13 @@ def bounded_http(most: int, head_seconds: float) -> type[H11Protocol]:
             if answering:
                 self.cycle.disconnected = True
                 self.cycle.message_event.set()
-            if answering and self.cycle.response_started:
+            try:
+                if not answering or not self.cycle.response_started:
+                    super().send_400_response(msg)
+            except h11.LocalProtocolError:  # the answer to a HEAD has no room for words
+                pass
+            finally:
                 self.transport.close()
-            else:
-                super().send_400_response(msg)
 
         def on_response_complete(self) -> None:
             super().on_response_complete()
