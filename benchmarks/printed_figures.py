@@ -7,7 +7,8 @@ ours. FeatProp is played in GraphPart's setting, BADGE in rounds with a network 
 print no figure for graphs that are here.
 
     python benchmarks/printed_figures.py [--seeds 10]       measures, into benchmarks/results/printed-figures.json
-    python benchmarks/printed_figures.py --page            docs/methods.md's table from that result
+    python benchmarks/printed_figures.py --page            docs/methods.md's tables, from that result and from
+                                                           that of graphpart_steps.py
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ import nodewise as nw
 from nodewise.evaluation import write_json
 
 RESULTS = Path(__file__).parent / "results" / "printed-figures.json"
+STEPS = RESULTS.with_name("graphpart-steps.json")
 PAGE = Path(__file__).parents[1] / "docs" / "methods.md"
 PRINTED: dict[str, dict[str, Any]] = {
     "graphpart": {"micro_f1": 81.43, "macro_f1": 79.85, "seeds": 1},
@@ -287,10 +289,23 @@ def write_page() -> None:
         same = "" if here is None or "same_nodes" not in here else f"{here['same_nodes']} of {here['labels']}"
         labels = (again or here or {})["labels"]
         lines.append(f"| `{method}` | {labels} | {printed(method)} | {cells[0]} | {cells[1]} | {same} |")
-    block = "<!-- printed:begin -->\n" + "\n".join(lines) + "\n<!-- printed:end -->"
     text = PAGE.read_text(encoding="utf-8")
-    text = re.sub(r"<!-- printed:begin -->.*<!-- printed:end -->", lambda _: block, text, flags=re.DOTALL)
+    for name, block in (("printed", lines), ("steps", steps_table())):
+        whole = "\n".join((f"<!-- {name}:begin -->", *block, f"<!-- {name}:end -->"))
+        text = re.sub(f"<!-- {name}:begin -->.*<!-- {name}:end -->", lambda _, w=whole: w, text, flags=re.DOTALL)  # type: ignore[misc]
     PAGE.write_text(text, encoding="utf-8")
+
+
+def steps_table() -> list[str]:
+    """What each step of GraphPart is worth, from `graphpart_steps.py`'s result."""
+    rows = json.loads(STEPS.read_text(encoding="utf-8"))["rows"]
+    lines = [f"| who makes which step, {rows[0]['runs']} seeds | parts | Micro-F1 |", "| --- | --- | ---: |"]
+    for row in rows:
+        score = row["micro_f1"]
+        name = row["step"] if row["step"] in ("libraries", "all ours") else f"libraries, but {row['step']}"
+        sizes = ", ".join(map(str, row["parts"]))
+        lines.append(f"| {name} | {sizes} | {score['mean']:.1f} ± {score['ci95']:.1f} |")
+    return lines
 
 
 def main() -> None:

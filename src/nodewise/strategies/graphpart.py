@@ -26,7 +26,9 @@ class GraphPart(Planned):
     from each other: in place of ‖z − c‖, the smallest ‖z − c‖ − min_u ‖z − z_u‖ is asked, u the queries in the parts
     before, where a part has more than one query.
 
-    Departures: communities join in rounds and by propagated features (see `communities`); K is the number of classes,
+    Departures: communities join in rounds (see `communities`), and to parts by squared distances of their mean
+    propagated features, where the released program weighs plain distances of mean features, which gives parts more
+    alike in size (docs/methods.md has what either is worth on Cora); K is the number of classes,
     where the released program has a number for each of its graphs, chosen by hand (7 for Cora, which has seven classes,
     14 for CiteSeer); k-means stands for k-medoids, as in the released program; nodes must lie in the pool. Parts take
     turns, the largest first, and in each the largest clusters come first.

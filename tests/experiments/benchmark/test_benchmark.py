@@ -183,7 +183,7 @@ def test_the_command_tells_the_cost_plays_and_joins(tmp_path: Path, capfd: pytes
     assert theirs.rows
     command = ["benchmark", "--graphs", "wine", "--classifiers", "views", "--labels", "1,2", "--runs", "6"]
     assert main([*command, "--strategies", "random", "--dry-run"]) == 0
-    assert "1 graphs: 6 episodes with 36 queries" in capfd.readouterr().out and not (tmp_path / "out").exists()
+    assert "1 graph: 6 episodes with 36 queries" in capfd.readouterr().out and not (tmp_path / "out").exists()
     other = ["--join", str(tmp_path / "theirs" / "benchmark.json"), "--out", str(tmp_path / "out")]
     assert main([*command, "--strategies", "random", *other]) == 0
     page = (tmp_path / "out" / "benchmark.md").read_text()

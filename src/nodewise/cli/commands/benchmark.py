@@ -22,6 +22,7 @@ from nodewise.cli.options import (
     read_numbers,
 )
 from nodewise.cli.screen import Screen
+from nodewise.ground.events import count
 
 __all__ = ["benchmark", "register"]
 
@@ -114,7 +115,7 @@ def benchmark(
         make_strategy(name)  # what is misspelt is told before any graph is read
     for name in settings.classifiers:
         make_classifier(name)
-    screen.line(f"{len(settings.graphs)} graphs: {foresee(settings, data_dir)}")
+    screen.line(f"{count(len(settings.graphs), 'graph')}: {foresee(settings, data_dir)}")
     if dry_run:
         return
     make_folder(out, "--out")

@@ -97,7 +97,7 @@ class Cost:
 
     def __str__(self) -> str:
         hours = self.seconds / 3600
-        time = f"{hours:.1f} hours" if hours >= 1 else f"{max(1, round(self.seconds / 60))} minutes"
+        time = f"{hours:.1f} hours" if hours >= 1 else count(max(1, round(self.seconds / 60)), "minute")
         return (
             f"{self.episodes:,} episodes with {self.queries:,} queries, about {time} here on one process (by a short"
             f" trial on {self.tried_on}; what is kept already is not played again)"
