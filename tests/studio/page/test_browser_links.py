@@ -80,6 +80,17 @@ def test_the_owner_gives_links_each_shows_what_its_person_may_and_one_is_taken_a
                 assert seen.page.locator(".reading-choices").count() == 0, "neither labels"
                 seen.page.keyboard.press("Escape")
                 expect(seen.page.locator("#export-button")).to_be_visible(visible=role == "reviewer")
+                seen.page.get_by_role("tab", name="Map of the graph").click()
+                seen.page.locator(".map .note", has_text="rows").wait_for()
+                expect(seen.page.get_by_role("button", name="Choose rows by drawing around them")).to_have_count(0)
+                seen.page.keyboard.press("o")
+                expect(seen.page.locator(".chosen-nodes")).to_be_hidden()
+                seen.page.keyboard.press("l")
+                seen.page.locator(".table-row[data-node] .link").first.click()
+                seen.page.locator(".table-reading").get_by_role("button", name="Similar rows").click()
+                seen.page.locator(".similar-list li").first.wait_for()
+                expect(seen.page.locator(".similar-dialog input[type=checkbox]")).to_have_count(1)  # also labelled ones
+                expect(seen.page.locator(".similar-bar button")).to_have_count(0)
         with visit(browser, f"{server.address}/?token={OWNER}") as seen:
             seen.ready()
             seen.page.goto(f"{server.address}/s/job#look=1")

@@ -5,6 +5,7 @@ import { tellBulk } from "./flow.js";
 import { keyed } from "./hotkeys.js";
 import { labelField } from "./label_field.js";
 import { wordsOf } from "./labels.js";
+import { isLabeller, on as onState } from "./store.js";
 
 /**
  * @param {{labelOf: (node: number) => string | null, guessOf: (node: number) => string | null, changed: () => void}}
@@ -25,6 +26,11 @@ export function makeSelection({ labelOf, guessOf, changed }) {
     },
     icon("lasso"),
   );
+  const forLabellers = () => {
+    button.hidden = !isLabeller(); // whoever only looks can label nothing with it
+  };
+  onState("role", forLabellers);
+  forLabellers();
   let on = false;
   let wanted = ""; // the class that was last taken, so that a redrawn list keeps it
 
@@ -33,7 +39,7 @@ export function makeSelection({ labelOf, guessOf, changed }) {
     draw();
   };
   const turn = (now = !on) => {
-    on = now;
+    on = now && isLabeller();
     button.setAttribute("aria-pressed", String(on));
     if (!on) chosen.clear();
     draw();
