@@ -25,12 +25,17 @@ SCREENS: dict[str, dict[str, Any]] = {
 
 @pytest.fixture(scope="module")
 def server(shared_studio: Server) -> Iterator[Server]:
-    """A studio whose session has labels of two people, a disagreement, a note and a second session beside it."""
+    """A studio whose session has labels of two people, a disagreement and a note; of two beside it the budget of one is
+    spent.
+    """
     for name in ("job", "other"):
         make(shared_studio, name, notes(), classes="thing, plant", redundancy=2, audit=2)
     for node, labels in ((3, ("thing", "plant")), (4, ("thing", "thing")), (5, ("plant", "plant"))):
         for who, label in zip(("ada", "bob"), labels, strict=True):
             shared_studio.post("/tell", session="job", annotator=who, labels=[{"node": node, "label": label}])
+    make(shared_studio, "done", notes(), classes="thing, plant", budget=2)
+    labels = [{"node": node, "label": ("thing", "plant")[node]} for node in range(2)]
+    shared_studio.post("/tell", session="done", annotator="ada", labels=labels)
     shared_studio.post("/notes", session="job", annotator="ada", node=3, text="see https://example.org/x")
     yield shared_studio
     shared_studio.clear()
@@ -57,7 +62,7 @@ def violations(page: Page) -> list[str]:
 def test_axe_finds_nothing(browser: Browser, server: Server, screen: str, theme: str) -> None:
     wrong: dict[str, list[str]] = {}
     options = {**SCREENS[screen], "color_scheme": theme, "bypass_csp": True}
-    with visit(browser, f"{server.address}/s/job", annotator="eve", **options) as seen:
+    with visit(browser, f"{server.address}/s/job", annotator="eve", allowed=["409"], **options) as seen:
         page = seen.page
 
         def look(view: str) -> None:
@@ -66,7 +71,17 @@ def test_axe_finds_nothing(browser: Browser, server: Server, screen: str, theme:
 
         seen.ready()
         look("work")
+        page.keyboard.press("x")
+        page.locator("#leave-focus").wait_for()
+        look("focus")
+        page.keyboard.press("x")
         page.get_by_role("tab", name="Annotators").click()
+        for button, there in (("#assign-button", "tr[data-person]"), ("#people-button", "dialog .dialog-body")):
+            page.locator(button).click()
+            page.locator(there).first.wait_for()
+            look(button)
+            page.keyboard.press("Escape")
+            page.locator("dialog").wait_for(state="detached")
         page.locator(".kappa").wait_for()
         page.get_by_role("tab", name="Map of the graph").click()
         page.locator(".map .note", has_text="60 rows").wait_for()
@@ -112,4 +127,10 @@ def test_axe_finds_nothing(browser: Browser, server: Server, screen: str, theme:
         )
         page.locator("#create").wait_for()
         look("new")
+        page.goto(f"{server.address}/s/job#look=1")
+        page.get_by_role("heading", name="No row is given to you").wait_for()
+        look("looking alone")
+        page.goto(f"{server.address}/s/done")
+        page.get_by_role("heading", name="The budget is spent").wait_for()
+        look("closing")
     assert not wrong

@@ -56,6 +56,7 @@ def predictions_sent(server: Server, node: int, annotator: str) -> dict[str, int
         ),
         "map": sum(number >= 0 for number in server.get(f"/map/colours?{who}")["predicted"]),
         "table": sum(row["predicted"] is not None for row in server.get(f"/table?{who}")["rows"]),
+        "search": sum(each.get("predicted") is not None for each in server.get(f"/nodes?q=note&{who}")["nodes"]),
         "sure": server.get(f"/table?{who}&filter=confident")["total"],
     }
 

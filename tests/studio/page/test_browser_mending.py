@@ -227,6 +227,17 @@ def test_counts_and_reasons_are_in_words(browser: Browser, server: Server) -> No
         assert not re.search(r"\d\+\d", legend.inner_text())
 
 
+def test_settings_speak_of_rows_in_plain_words(browser: Browser, server: Server) -> None:
+    make(server, "job", notes(), classes="thing, plant")
+    with visit(browser, f"{server.address}/s/job") as seen:
+        seen.ready()
+        seen.page.keyboard.press("c")
+        facts = seen.page.locator(".fact-table")
+        expect(facts).to_contain_text("60, with")
+        said = facts.inner_text()
+        assert not re.search(r"new_class|\braw\b|shipped|\bnodes\b|\bedges\b|_", said), said
+
+
 def test_words_in_texts_are_found_and_the_match_is_shown(browser: Browser, server: Server) -> None:
     make(server, "job", [{"text": row["text"], "title": row["title"]} for row in notes()], classes="a, b")
     with visit(browser, f"{server.address}/s/job") as seen:

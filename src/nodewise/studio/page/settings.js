@@ -9,6 +9,21 @@ import { send } from "./flow.js";
 import { openKeys } from "./help.js";
 import { isOwner, state } from "./store.js";
 
+/** What the settings of a session are called here, for people. */
+const FACTS = {
+  "closed classes": "no other classes than these",
+  several: "several classes for one row",
+  strategy: "which rows are asked",
+  policy: "trained policy",
+  classifier: "how the rest is predicted",
+  audit: "rows drawn for the audit",
+  trust: "doubtful labels count less",
+  "release after": "wait for an answer",
+  "use labels": "labels of the file count",
+  features: "columns of numbers",
+  "why this strategy": "why these rows",
+};
+
 /** Open the settings over the page. */
 export function openSettings() {
   if (document.querySelector("dialog[open]") || !state.status) return;
@@ -48,7 +63,9 @@ export function openSettings() {
       box.close();
     };
     const facts = [
-      ...Object.entries(now.facts),
+      ...Object.entries(now.facts)
+        .filter(([name, value]) => name !== "policy" || value !== "none")
+        .map(([name, value]) => [FACTS[name] ?? name, name === "features" && value === "raw" ? "as they came" : value]),
       ["rows", `${now.nodes.toLocaleString("en")}, with ${now.edges.toLocaleString("en")} links between them`],
       ["file", `${now.file}, ${bytes(now.bytes)}`],
     ];
