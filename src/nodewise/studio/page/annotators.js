@@ -60,7 +60,7 @@ function draw() {
   ]);
   const disagreements = Object.entries(status.disagreements);
   renew(parts.agreement, [status.agreement, status.kappa, disagreements, status.classes, state.role], () => [
-    h("h3", {}, "Agreement"),
+    h("h3", { role: "heading", "aria-level": "2" }, "Agreement"),
     h(
       "p",
       {},
@@ -99,7 +99,7 @@ function draw() {
           ),
       ),
     disagreements.length > 0 && [
-      h("h3", {}, `${count(disagreements.length, "disagreement")}`),
+      h("h3", { role: "heading", "aria-level": "2" }, `${count(disagreements.length, "disagreement")}`),
       h(
         "button",
         {

@@ -35,8 +35,14 @@ export function progressView() {
     h(
       "div",
       { class: "columns" },
-      h("section", {}, h("h3", {}, "Labels by class"), parts.balance),
-      h("section", {}, h("h3", { id: "curve-title" }, "How accurate?"), parts.making, parts.report),
+      h("section", {}, h("h3", { role: "heading", "aria-level": "2" }, "Labels by class"), parts.balance),
+      h(
+        "section",
+        {},
+        h("h3", { id: "curve-title", role: "heading", "aria-level": "2" }, "How accurate?"),
+        parts.making,
+        parts.report,
+      ),
     ),
   );
 }
