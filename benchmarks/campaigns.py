@@ -216,7 +216,7 @@ def table(row: dict[str, Any]) -> list[str]:
     return [
         "| campaign | how much | what came of it |",
         "| --- | --- | --- |",
-        f"| damaged files, {len(kinds) - len(fuzz.FORGED)} kinds | {files - hostile:,} | {said(row['damaged']['wrong'])}:"
+        f"| damaged files, {len(kinds) - len(fuzz.FORGED)} kinds | {files - hostile:,} | {said(row['damaged']['wrong'])} misread or failed:"
         " each was refused in words or read as it was, in bounds of memory and time |",
         f"| hostile files: forged events and settings with a right chain | {hostile:,} | in the same count |",
         f"| writers killed | {killed['kills']:,}, {killed['acknowledged']:,} acknowledged events |"

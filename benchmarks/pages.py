@@ -16,6 +16,7 @@ ROOT = Path(__file__).parents[1]
 
 # What is written -> the arguments of Python that write it.
 PAGES: dict[str, list[str]] = {
+    "SECURITY.md": ["benchmarks/campaigns.py", "--page"],
     "docs/benchmark.md": ["benchmarks/benchmark_page.py"],
     "docs/closed-form.md": ["benchmarks/closed_form_page.py"],  # closed-form-search.md and README.md's table, too
     "docs/graphs.md": ["benchmarks/graphs_page.py"],
