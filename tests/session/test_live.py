@@ -206,7 +206,7 @@ def test_what_cannot_be_prepared_is_told(
         LiveSuggestions.prepare(session.moment(), session.path, "http://example.org/v1", "other")
     assert "secret-key" not in str(told.value)
     with (
-        Session.create(tmp_path / "bare.nodewise", "karate", budget=4, use_labels=False) as bare,
+        Session.create(tmp_path / "bare.nodewise", Graph.build([[0, 1], [1, 2]]), budget=2, classes=["a", "b"]) as bare,
         pytest.raises(InputError, match="no texts or columns"),
     ):
         LiveSuggestions.prepare(bare.moment(), bare.path, endpoint.url, "assistant")
