@@ -136,21 +136,25 @@ def main() -> None:
                     where_believed.believed = form_of(form)
                     found[f"{name}, {strategy}, {model}, {form}"] = scored(tensors, answers, labels, counts)
                     where_believed.believed = shipped
-            record["scores"] |= found
-            write_json(given.out, record)
+            record["scores"] |= {key: averages(values) for key, values in found.items()}
+            write_json(given.out, record, compact=True)
             print(name, strategy, flush=True)
     record["means"], record["taken"] = decide(record["scores"])
-    write_json(given.out, record)
+    write_json(given.out, record, compact=True)
     print(json.dumps({"means": record["means"], "taken": record["taken"]}, indent=1))
 
 
-def decide(scores: dict[str, Any]) -> tuple[dict[str, Any], str]:
+def averages(values: dict[str, list[float]]) -> list[float]:
+    """Number of labels -> scores of the runs, as the runs' mean at each of `EACH`."""
+    return np.array(list(values.values())).mean(1).round(4).tolist()
+
+
+def decide(scores: dict[str, list[float]]) -> tuple[dict[str, Any], str]:
     """Form -> points above none by kind of model and labels a class, the worst with shuffled answers; which is taken."""
     games = [key.removesuffix(", none") for key in scores if key.endswith(", none")]
 
     def above(game: str, model: str, form: str) -> np.ndarray:
-        some, none = (np.array(list(scores[key].values())) for key in (f"{game}, {model}, {form}", f"{game}, none"))
-        return np.asarray((some - none).mean(1))
+        return np.array(scores[f"{game}, {model}, {form}"]) - np.array(scores[f"{game}, none"])
 
     means = {}
     for form in FORMS:
