@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, get_args
 
 import pytest
@@ -13,7 +14,7 @@ import typer
 import nodewise as nw
 from nodewise.cli.app import app
 from nodewise.cli.commands.train import train
-from nodewise.cli.options import read_names, read_numbers, read_setting_options, setting_options
+from nodewise.cli.options import read_names, read_numbers, read_protocol, read_setting_options, setting_options
 from nodewise.ground.errors import InputError
 from nodewise.policy import PAPER_STATE_FEATURES
 from nodewise.session.settings import NewSettings, settings_of
@@ -31,6 +32,17 @@ def test_a_list_of_numbers_that_is_none_is_refused_with_what_was_received(text: 
         read_numbers(text, "--budgets")
     assert repr(text) in str(refused.value)
     assert "commas" in str(refused.value)
+
+
+def test_rates_and_costs_are_read_as_spreadsheets_write_them(tmp_path: Path) -> None:
+    rates, costs = tmp_path / "rates.csv", tmp_path / "costs.csv"
+    rates.write_text("0.8, 0.2\n0 ,1\n\n", encoding="utf-8-sig")
+    costs.write_text("1\r\n2.5\r\n", newline="")
+    protocol = read_protocol(1, 0, False, str(rates), None, costs)
+    assert protocol is not None and protocol.noise == ((0.8, 0.2), (0.0, 1.0)) and protocol.cost == (1.0, 2.5)
+    rates.write_text("\n")
+    with pytest.raises(InputError, match=r"--noise must be a rate.*received .*rates\.csv.*it holds nothing"):
+        read_protocol(1, 0, False, str(rates), None)
 
 
 def test_an_empty_name_is_refused() -> None:

@@ -115,6 +115,13 @@ def test_equal_costs_are_a_budget_of_labels() -> None:
     assert paid.micro_f1 == pytest.approx(plain.micro_f1)
 
 
+@pytest.mark.parametrize(("cost", "budget", "asked"), [(0.7, 7, 10), (0.1, 1, 10), (1.4, 14, 10)])
+def test_what_a_budget_pays_for_does_not_hang_on_the_rounding_of_costs(cost: float, budget: int, asked: int) -> None:
+    protocol = EvaluationProtocol(cost=np.full(178, cost))
+    result = nw.evaluate("wine", "random", budget=budget, runs=1, protocol=protocol, device="cpu")
+    assert result.queries.shape == (1, asked)
+
+
 def test_costs_are_kept_scored_exported_and_told(tmp_path: Path) -> None:
     protocol = EvaluationProtocol(start=1, cost=COSTS, scores=("log_loss",))
 

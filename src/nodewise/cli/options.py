@@ -350,8 +350,10 @@ def read_protocol(
 def _table_of_numbers(path: Path, option: str, wanted: str) -> list[float] | list[list[float]]:
     """The numbers of a CSV file without a heading: a list where each line has one, else rows."""
     try:
-        lines = path.read_text(encoding="utf-8").split()
-        rows = [[float(cell) for cell in line.split(",")] for line in lines]
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+        rows = [[float(cell) for cell in line.split(",")] for line in lines if line.strip()]
+        if not rows:
+            raise ValueError("it holds nothing")
     except (OSError, ValueError) as error:
         raise InputError(f"{option} must be {wanted}, received {str(path)!r} ({error})") from None
     return [row[0] for row in rows] if all(len(row) == 1 for row in rows) else rows

@@ -271,9 +271,9 @@ class Chunk:
             return False
         if costs is not None:
             asked = [row[row >= 0] for row in self.queries]
-            price = np.asarray(costs)
+            price, most = np.asarray(costs), budget * (1 + 1e-6)
             return all(
-                0 < len(row) == len(set(row.tolist())) and row.max() < len(price) and price[row].sum() <= budget + 1e-6
+                0 < len(row) == len(set(row.tolist())) and row.max() < len(price) and price[row].sum() <= most
                 for row in asked
             )
         if self.queries.shape[1] != budget:
