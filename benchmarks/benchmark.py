@@ -6,9 +6,9 @@ without holes. It prints what each graph is expected to take (by the times in be
 are a CPU's, until this result has times of its own), then a line for each part that is done, and what failed. At the
 end of ``--seconds`` the result file holds every cell that is whole, and the same command goes on.
 
-In a session with a GPU of 25 minutes and calls of ten, whose machine keeps nothing between two leases, ``--pack`` is a
-file that is read at the start, where it is there, and written once a minute and at the end: it holds the result and all
-finished chunks, and is all that must come back and be taken along the next time.
+``--pack``, for a machine whose disk does not stay, is a file that is read at the start, where it is there, and written
+once a minute and at the end: it holds the result and all finished chunks, and is all that must be taken along to the next
+machine.
 
     python benchmarks/benchmark.py --device cuda --processes 14 --seconds 520 --pack build/gpu/benchmark.tar.gz
 

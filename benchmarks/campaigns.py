@@ -203,6 +203,9 @@ CAMPAIGNS: dict[str, Callable[[], dict[str, Any]]] = {
 }
 
 
+NO_ANSWER = {"0": "closed without an answer"}
+
+
 def table(row: dict[str, Any]) -> list[str]:
     """What the page says of each campaign."""
     kinds = row["damaged"]["kinds"]
@@ -212,7 +215,7 @@ def table(row: dict[str, Any]) -> list[str]:
     hostile = sum(sum(kinds[kind].values()) for kind in fuzz.FORGED)
     files = sum(outcomes.values())
     killed, put, team, asked = row["kills"], row["put"], row["team"], row["requests"]
-    answers = ", ".join(f"{count:,} × {status}" for status, count in asked["answers"].items() if status != "0")
+    answers = ", ".join(f"{count:,} × {NO_ANSWER.get(status, status)}" for status, count in asked["answers"].items())
     return [
         "| campaign | how much | what came of it |",
         "| --- | --- | --- |",

@@ -382,14 +382,12 @@ def beyond_table(result: dict[str, Any]) -> str:
         "| place in the paper | graph | labels | GPA, printed | GPA, here | random, views | gain, views |",
         "| --- | --- | ---: | ---: | ---: | ---: | ---: |",
     ]
+    shown: dict[str, Any] = {}
     for experiment in EXPERIMENTS:
         record = json.loads((RESULTS / f"{experiment}.json").read_text())
         for setting in (setting for part in record["parts"] for setting in part["settings"]):
-            own = (
-                result["graphs"]
-                .get(re.sub(r"^reddit(\d)$", r"reddit1401-graph\1", setting["graph"]), {})
-                .get("curve", {})
-            )
+            known = re.sub(r"^reddit(\d)$", r"reddit1401-graph\1", setting["graph"])
+            own = result["graphs"].get(known, {}).get("curve", {})
             labels = str(setting["budget"])
             gpa = next(one for one in setting["results"] if one["name"] == "GPA")
             if labels in own.get("gain", {}):
@@ -403,7 +401,12 @@ def beyond_table(result: dict[str, Any]) -> str:
                     f"{own['random'][labels]:.1f}",
                 )
                 out.append(f"| {' | '.join(cells)} | {own['gain'][labels]:.1f} |")
-    return "\n".join(out)
+                shown[setting["graph"]] = result["graphs"][known]
+    new = [name for name, own in shown.items() if "curve_machine" in own and not is_older(own["curve_machine"])]
+    runs = {name: shown[name]["at"]["5"]["runs"]["gain"] for name in new}
+    said = ", ".join(f"{name} ({runs[name]} runs)" if runs[name] < 100 else name for name in new) or "none"
+    older = "All others are of older versions, and need not be those of the tables above."
+    return "\n".join([*out, "", f"Of today's `gain`, version {gain.Gain.version}: {said}. {older}"])
 
 
 def rank_table(result: dict[str, Any]) -> str:
@@ -490,8 +493,8 @@ def closed_gate_table() -> list[str]:
             f" classes stands out; {record['runs']} runs. first of all: the first question is a random one; second of"
             " 32: the second one is drawn, too; random shares: while the gate is closed, shares are counted from the"
             " questions asked at random alone; both: the first and the third of these; gate from two: it is tested"
-            " from two labels on. What there is stays: no form is ahead of it. Shares of the random questions alone"
-            " are shares of fewer labels, and that costs more than what the others mislead by."
+            " from two labels on. What there is stays: no form is ahead of it. The two that count shares from the"
+            " random questions alone, and so from fewer labels, have the lowest means."
         ),
         "",
         "| variant | score | mean at 1 and 2 | behind random choice at 2 |",

@@ -9,7 +9,7 @@ and random choice. Jobs come pair by pair and seed by seed, so that an end by ``
 pair with three seeds alone (18 trainings) is a table. What is finished is in the file, a training that is not is kept
 as a checkpoint beside it every minute and at the end of the time, and the same command goes on. It prints what is left
 and what that will take, by the jobs that are done. ``--pack`` is one file with all of it, read at the start and written
-after each job, for a machine that keeps nothing between two calls. ``--page`` writes docs/outlook.md from
+after each job, for a machine whose disk does not stay. ``--page`` writes docs/outlook.md from
 benchmarks/results/outlook.json.
 """
 

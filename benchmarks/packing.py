@@ -1,4 +1,4 @@
-"""One file that holds a folder's finished work, for machines that keep nothing between two calls."""
+"""One file that holds a folder's finished work, for machines whose disk does not stay."""
 
 from __future__ import annotations
 

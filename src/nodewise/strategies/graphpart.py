@@ -28,7 +28,7 @@ class GraphPart(Planned):
 
     Departures: communities join in rounds (see `communities`), and to parts by squared distances of their mean
     propagated features, where the released program weighs plain distances of mean features, which gives parts more
-    alike in size (docs/methods.md has what either is worth on Cora); K is the number of classes,
+    alike in size on Cora (docs/methods.md has the scores there); K is the number of classes,
     where the released program has a number for each of its graphs, chosen by hand (7 for Cora, which has seven classes,
     14 for CiteSeer); k-means stands for k-medoids, as in the released program; nodes must lie in the pool. Parts take
     turns, the largest first, and in each the largest clusters come first.
