@@ -29,7 +29,7 @@ from nodewise.datasets import load_graph
 from nodewise.evaluation.processes import ProcessEngine
 from nodewise.experiments.benchmark import STRATEGIES, BenchmarkSettings, graphs_at_hand, play, read_result
 from nodewise.experiments.benchmark.plan import budgets_of
-from nodewise.experiments.benchmark.results import Row
+from nodewise.experiments.benchmark.results import BenchmarkResult
 from nodewise.ground.events import Event, Progress, Warned
 
 KNOWN = Path(__file__).parent / "results" / "benchmark.json"
@@ -64,17 +64,17 @@ def stages(strategies: tuple[str, ...]) -> list[tuple[str, ...]]:
     return [one for one in dict.fromkeys((first, second, strategies)) if one]
 
 
-def expected_seconds(settings: BenchmarkSettings, rows: tuple[Row, ...], nodes: dict[str, int]) -> dict[str, float]:
+def expected_seconds(settings: BenchmarkSettings, known: BenchmarkResult, nodes: dict[str, int]) -> dict[str, float]:
     """What each graph is expected to take in one process: each query's seconds on the known graph that is nearest in
-    size, by the number of nodes where this one is larger.
+    size, by the number of nodes where this one is larger. Known graphs need not be at hand.
     """
-    sizes = {row.graph: load_graph(row.graph).num_nodes for row in rows if row.graph not in nodes} | nodes
+    sizes = {name: one.nodes for name, one in known.graphs.items()}
     found = dict.fromkeys(settings.graphs, 0.0)
     for graph in settings.graphs:
         queries = sum(budgets_of(load_graph(graph), settings.labels).values())
         for name in settings.strategies:
             for classifier in settings.classifiers:
-                own = [row for row in rows if (row.strategy, row.classifier) == (name, classifier)]
+                own = [row for row in known.rows if (row.strategy, row.classifier) == (name, classifier)]
                 if own:
                     near = min(own, key=lambda row: abs(sizes[row.graph] - nodes[graph]))
                     grown = max(1.0, nodes[graph] / sizes[near.graph])
@@ -120,7 +120,7 @@ def main() -> None:
         )
         file = given.out / "benchmark.json"
         known = read_result(file if file.exists() else KNOWN)
-        expected = expected_seconds(settings, known.rows, played)
+        expected = expected_seconds(settings, known, played)
         told = ", ".join(f"{name} {seconds:.0f}" for name, seconds in sorted(expected.items(), key=lambda one: one[1]))
         print(f"{len(strategies)} strategies, {sum(expected.values()):.0f} s of one process ({known.machine}): {told}")
         result = play(settings, given.out, engine, tell, given.device, partial=True)
