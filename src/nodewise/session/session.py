@@ -131,7 +131,7 @@ class Session(Job):
                 session.suggest(name, answers, confidence)
         except BaseException:  # a job without what it was to begin with is none
             session.close()
-            remove_session(log)
+            remove_session(log, source)
             raise
         return session
 
@@ -837,7 +837,7 @@ class Session(Job):
         """The nodes that stand out as unlike all labelled ones, the most unlike first; nothing is changed by looking.
 
         A class that nobody has named may hide among them. Of a classifier without views, and with fewer than 20 labels,
-        none; nodes that were taken out are none.
+        none; nodes that were taken out are none, nor are those of the audit, which are to be judged one by one.
         """
         from nodewise.session.learning.unlike import rows_unlike_labels
 
@@ -846,7 +846,8 @@ class Session(Job):
             if not any(self.training(history)):
                 return []
             found = rows_unlike_labels(self.follow(history))
-            return [] if found is None else [node for node in found.tolist() if node not in history.gone]
+            left_out = {*history.gone, *self.rules().audit}
+            return [] if found is None else [node for node in found.tolist() if node not in left_out]
 
     @property
     def audit_labels(self) -> dict[int, str]:

@@ -71,6 +71,17 @@ def test_a_class_that_nobody_named_is_among_them_and_the_report_counts_them(tmp_
         assert session.unlike_labels()[:3] == found[1:4]
 
 
+def test_rows_of_the_audit_are_not_listed_before_or_after_their_answers(tmp_path: Path) -> None:
+    session, kinds = labelled_job(tmp_path, 60, audit=40)
+    with session:
+        found, audit = rows_unlike_labels(session.follow(session.refresh())), set(session.rules().audit)
+        assert found is not None and audit & set(found.tolist()), "some stand out, and are left out"
+        assert session.unlike_labels() == [node for node in found.tolist() if node not in audit]
+        assert session.stop_report().unlike == len(session.unlike_labels())
+        session.tell(sorted(audit), ["ab"[kinds[node] % 2] for node in sorted(audit)])
+        assert session.unlike_labels() and not audit & set(session.unlike_labels())
+
+
 def test_it_is_not_told_of_few_labels_nor_by_a_classifier_without_views(tmp_path: Path) -> None:
     with labelled_job(tmp_path, 19)[0] as session:
         assert session.unlike_labels() == [] and session.stop_report().unlike is None

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from nodewise.graph import Graph
+from nodewise.graph.io.npz import write_npz
 from nodewise.ground.errors import InputError, SessionFileError
 from nodewise.session import Session
 from nodewise.testing.promises import small_graph
@@ -74,6 +75,24 @@ def test_a_job_may_begin_with_suggestions_and_is_not_made_where_they_are_wrong(t
     with pytest.raises(InputError, match="gcn"):
         Session.create(tmp_path / "other.nodewise", GRAPH, suggestions={"x": {0: "red"}}, classifier="gcn", **settings)
     assert [path.name for path in tmp_path.iterdir()] == ["job.nodewise"]
+
+
+def test_a_graph_of_ones_own_stays_where_suggestions_are_wrong(tmp_path: Path) -> None:
+    """Also where it is called as the copy that would be written beside the job."""
+    own = tmp_path / "job.nodewise.graph.npz"
+    write_npz(GRAPH, own)
+    with pytest.raises(InputError):
+        Session.create(
+            tmp_path / "job.nodewise",
+            GRAPH,
+            suggestions={"x": {0: "pink"}},
+            source=own,
+            embed_limit=10,
+            budget=12,
+            classes=list(NAMES),
+            use_labels=False,
+        )
+    assert [path.name for path in tmp_path.iterdir()] == [own.name]
 
 
 def test_a_model_that_answers_in_sentences_makes_no_classes(tmp_path: Path) -> None:

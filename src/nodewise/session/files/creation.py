@@ -143,10 +143,16 @@ def create_log(
     return Log.create(path, record, parts, wait=wait, clock=clock), learns, chosen.made
 
 
-def remove_session(log: Log) -> None:
-    """Take away the file of a session that was just made, and a graph that was written beside it."""
-    beside = log.path.with_name(log.path.name + ".graph.npz")
-    if log.settings["graph"].get("path") == str(beside.absolute()):
+def remove_session(log: Log, source: str | Path | None) -> None:
+    """Take away the file of a session that was just made, and a graph that was written beside it.
+
+    Args:
+        log: the session's, closed.
+        source: the file that its graph was read from, which stays, also where it is called as one written beside.
+    """
+    beside = log.path.with_name(log.path.name + ".graph.npz").absolute()
+    own = source is not None and Path(source).absolute() == beside
+    if log.settings["graph"].get("path") == str(beside) and not own:
         beside.unlink(missing_ok=True)
     log.path.unlink(missing_ok=True)
 
