@@ -87,6 +87,8 @@ def described(client: Client) -> dict[str, Any]:
 
 def test_every_route_is_described(described: dict[str, Any]) -> None:
     assert {path: set(operations) for path, operations in described["paths"].items()} == PATHS
+    titles = {operation["summary"] for each in described["paths"].values() for operation in each.values()}
+    assert {"Preview Upload", "Similar", "Tell"} < titles
 
 
 def test_every_route_tells_who_may_use_it(client: Client, described: dict[str, Any]) -> None:

@@ -266,3 +266,24 @@ def test_where_two_opinions_are_wanted_a_known_row_waits_for_the_second_as_any_o
 
         assert seen(5) == seen(6)
         assert seen(5)["card"][:4] == ["a", {"ada": "a"}, None, True] and seen(5)["drawing"] == ["a", None, None]
+
+
+def test_a_question_with_a_known_answer_that_others_gave_hides_no_prediction_in_the_table(tmp_path: Path) -> None:
+    """Where two opinions are wanted: a first opinion shows predictions everywhere, and this looks like one."""
+    session = job(tmp_path, control=50, budget=40, redundancy=2)
+    session.set_known({5: "a"}, annotator="olga")
+    for who in ("bo", "cy"):
+        session.tell([0, 1, 58, 59], ["a", "a", "b", "b"], who)
+    session.tell(5, "a", "bo")
+    with running(tmp_path, session) as client:
+        client.look("/map/colours")
+        asked = client.say("/ask", annotator="ada", k=1)["queries"][0]
+        for _ in range(20):
+            if asked["node"] == 5:
+                break
+            client.say("/skip", annotator="ada", node=asked["node"])
+            asked = client.say("/ask", annotator="ada", k=1)["queries"][0]
+        assert asked["node"] == 5 and not asked["card"]["hidden"] and asked["card"]["predicted"]
+        for path in ("/table", "/nodes/0/similar"):
+            row = next(row for row in client.look(path, annotator="ada", limit=60)["rows"] if row["node"] == 6)
+            assert row["predicted"] is not None, path

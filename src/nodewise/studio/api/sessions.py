@@ -124,7 +124,7 @@ async def cancel(request: CancelRequest, studio: CurrentStudio) -> Json:
 
 @forms.post("/preview", response_model=PreviewResponse, responses=refusals(415, 507))
 @permit("owner")
-async def previewas_upload(
+async def preview_upload(
     nodes: Annotated[
         UploadFile,
         File(description="a CSV file, a row for each node; or JSON lines, parquet, GraphML, edges, npz, a zip of CSV"),

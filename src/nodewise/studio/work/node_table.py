@@ -133,7 +133,7 @@ class NodeTable:
     def facts(self, annotator: str | None) -> tuple[RowFacts, object]:
         """What the annotator may know of every row now, and what tells this moment from others."""
         self._predictions.want()
-        history = self._session.refresh()
+        history = self._sight.history(annotator)
         blind = self._sight.is_blind(history, annotator)
         moment = (annotator, blind, history.last, self._predictions.version)
         facts = self._facts.get(moment)
