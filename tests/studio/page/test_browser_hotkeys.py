@@ -120,6 +120,7 @@ def test_keys_go_into_a_file_and_come_back_from_it_all_or_none(
             ('{"nodewise_keys": 1, "keys": {"skip": "b", "undo": "b"}}', "is the key for"),
             ('{"nodewise_keys": 1, "keys": {"fly": "b"}}', "not here, “fly”"),
             ('{"nodewise_keys": 1, "keys": {"skip": 7}}', "no key for “skip”"),
+            ('{"nodewise_keys": 1, "keys": {"skip": "constructor"}}', "constructor cannot be a command’s key"),
             ("[1, 2", "no file of keys"),
         ):
             (tmp_path / "bad.json").write_text(text)
@@ -149,3 +150,33 @@ def test_a_changed_key_does_nothing_in_a_text_field_and_labels_in_the_table(brow
         assert told.value.ok
         assert kinds(server) == ["tell"]
         assert server.get("/nodes/3?session=job")["label"] == "thing"
+
+
+def test_space_and_enter_press_what_has_the_focus_in_the_table_whatever_else_they_mean(
+    browser: Browser, server: Server
+) -> None:
+    make(server, "job", notes(), classes="thing, plant")
+    with visit(browser, f"{server.address}/s/job") as seen:
+        page = open_keys(seen)
+        change(page, "accept the prediction", "b")
+        change(page, "give class 1: thing", "Space")
+        change(page, "give class 2: plant", "Enter")
+        page.locator(".key-said", has_text="Enter: give class 2").wait_for()
+        page.get_by_role("button", name="Done").click()
+        page.locator("dialog").wait_for(state="detached")
+        page.keyboard.press("l")
+        page.locator(".table-row[data-node='3'] .link").click()
+        page.locator(".reading-choices").wait_for()
+        box = page.locator(".table-row[data-node='4'] input[type=checkbox]")
+        box.focus()
+        page.keyboard.press("Space")
+        page.get_by_text("1 row chosen").wait_for()
+        none = page.get_by_role("button", name="Choose none")
+        none.focus()
+        page.keyboard.press("Enter")
+        none.wait_for(state="detached")
+        assert not box.is_checked() and kinds(server) == []
+        page.locator(".table-row[data-node='3'] input[type=checkbox]").focus()
+        with page.expect_response(re.compile("/tell$|/bulk$")):
+            page.keyboard.press("Enter")  # which presses no box
+        assert server.get("/nodes/3?session=job")["label"] == "plant"

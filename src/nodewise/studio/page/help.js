@@ -140,6 +140,10 @@ function keyEditor(done) {
       button.classList.remove("waiting");
     };
     const take = (event) => {
+      if (event.repeat) {
+        event.preventDefault(); // the press of Enter that began this may still be held
+        return;
+      }
       if (event.key === "Tab" || ["Shift", "Control", "Alt", "Meta", "CapsLock"].includes(event.key)) return;
       event.preventDefault();
       event.stopPropagation();
@@ -159,6 +163,7 @@ function keyEditor(done) {
     };
     button.addEventListener("keydown", take);
     button.addEventListener("blur", stop);
+    button.focus(); // a click alone does not in every browser, and keys go where the focus is
   };
   const line = (command) => {
     const { id, does } = command;

@@ -91,9 +91,18 @@ function digitOf(event) {
   return row && !event.shiftKey && !/^[a-z?/]$/i.test(event.key) ? row[1] : null;
 }
 
+/** Whether Enter or Space presses what has the focus, whatever else the key means. */
+export function hasItsOwnUse(event) {
+  const used = {
+    Enter: "button:not([role=checkbox], .save), a, summary, canvas, [role=tab]",
+    " ": "button, a, summary, canvas, input, [role=tab]",
+  }[event.key];
+  return used !== undefined && event.target instanceof HTMLElement && event.target.closest(used) !== null;
+}
+
 /** Why a command may not have a key, as a sentence; empty where it may. */
 export function refusal(id, key, among = changed) {
-  if (!(key in LONG_KEYS) && [...key].length !== 1)
+  if (!Object.hasOwn(LONG_KEYS, key) && [...key].length !== 1)
     return `${key} cannot be a command’s key: take a letter, a digit, a sign, Space, Enter, Backspace or Delete.`;
   const taken = COMMANDS.find(
     (other) => other.id !== id && (among.has(other.id) ? [among.get(other.id)] : other.keys).includes(key),

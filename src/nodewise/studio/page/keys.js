@@ -2,7 +2,7 @@
 
 import { chooseNumber, focusFilter, openNaming } from "./choices.js";
 import { back, retry, skip, undo } from "./flow.js";
-import { classOf, commandOf } from "./hotkeys.js";
+import { classOf, commandOf, hasItsOwnUse } from "./hotkeys.js";
 import { chooseNone, enter } from "./picking.js";
 import { state } from "./store.js";
 import { acceptModel } from "./voices.js";
@@ -38,15 +38,6 @@ export function startKeys(actions) {
     event.preventDefault();
     if (!event.repeat && state.phase !== "loading") action();
   });
-}
-
-/** Whether Enter or Space presses what has the focus. */
-function hasItsOwnUse(event) {
-  const used = {
-    Enter: "button:not([role=checkbox], .save), a, summary, canvas, [role=tab]",
-    " ": "button, a, summary, canvas, [role=tab]",
-  }[event.key];
-  return used !== undefined && event.target instanceof HTMLElement && event.target.closest(used) !== null;
 }
 
 function inField(element) {

@@ -8,7 +8,7 @@ import { dialog } from "./dialogs.js";
 import { ago, count, h, keepFocus, renew, settle, show } from "./dom.js";
 import { filterFields, fromPlace, toPlace, toQuery, toWhere } from "./filters.js";
 import { undo } from "./flow.js";
-import { classOf, commandOf } from "./hotkeys.js";
+import { classOf, commandOf, hasItsOwnUse } from "./hotkeys.js";
 import { several } from "./labels.js";
 import { chosenColumns, lineOf, ownColumns, ROW, tick } from "./lines.js";
 import { give, readingPane } from "./reading.js";
@@ -330,6 +330,7 @@ function makeDesk(place) {
     const at = /** @type {HTMLElement} */ (event.target);
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
     if (/^(INPUT|SELECT|TEXTAREA)$/.test(at.tagName) && !at.matches("input[type=checkbox]")) return;
+    if (hasItsOwnUse(event)) return;
     const inList = scroller.contains(at);
     const command = commandOf(event);
     const number = classOf(command);
