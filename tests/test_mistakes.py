@@ -1464,7 +1464,7 @@ COMMANDS: list[tuple[str, str, int, str]] = [
         "noise in words",
         "evaluate karate --noise lots",
         2,
-        "Invalid value for '--noise': Input should be a valid number",
+        "--noise must be a rate between 0 and 1, or a CSV file of rates, received 'lots' (there is no file lots",
     ),
     (
         "two classes for one row",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from nodewise.ground.errors import InputError
+from nodewise.ground.files import existing_file
 from nodewise.session.settings import Kind, NewSettings, settings_of
 
 if TYPE_CHECKING:
@@ -350,7 +351,7 @@ def read_protocol(
 def _table_of_numbers(path: Path, option: str, wanted: str) -> list[float] | list[list[float]]:
     """The numbers of a CSV file without a heading: a list where each line has one, else rows."""
     try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
+        lines = existing_file(path).read_text(encoding="utf-8-sig").splitlines()
         rows = [[float(cell) for cell in line.split(",")] for line in lines if line.strip()]
         if not rows:
             raise ValueError("it holds nothing")

@@ -90,9 +90,11 @@ def _belief(own: np.ndarray, targets: np.ndarray, labels: np.ndarray) -> float:
     """What speaks for a model beside the losses: 3 at first, and 3 less for each standard error that is missing."""
     count, classes = targets.shape
     shares = np.stack([_centre(np.delete(targets, i, 0), True) for i in range(count)])
-    better = -_loss((2.5 + np.log(max(1, classes - 1))) * own, labels) - np.log(shares[np.arange(count), labels])
-    lead = better.sum() / np.sqrt(((better - better.mean()) ** 2).sum() + 1)
-    return float(3 / (1 + (count / 5) ** 2) + 3 * min(0, lead - 1))
+    leads = []
+    for other in (shares[np.arange(count), labels], np.full(count, 1 / classes)):  # it must be better than both
+        better = -_loss((2.5 + np.log(max(1, classes - 1))) * own, labels) - np.log(other)
+        leads.append(better.sum() / np.sqrt(((better - better.mean()) ** 2).sum() + 1))
+    return float(3 / (1 + (count / 5) ** 2) + 3 * min(0, min(leads) - 1))
 
 
 def _ridge(x: np.ndarray, nodes: np.ndarray, wanted: np.ndarray, ridge: float, at: np.ndarray) -> np.ndarray:

@@ -143,7 +143,7 @@ def test_one_row_is_refused_with_a_sentence(tmp_path: Path) -> None:
     with running(tmp_path) as client:
         answer = client.post(f"{API}/preview", files={"nodes": ("t.csv", b"note,kind\nhello,x\n")})
         assert answer.status_code == 400 and answer.json()["error"].startswith(
-            "t.csv holds one row, and what is to be labelled"
+            "t.csv holds one row, and a row is predicted by its neighbours"
         )
 
 

@@ -115,9 +115,9 @@ def _given(session: Session, brought: Brought, path: Path | None) -> Given:
         chosen = {what: name for what in BATCH if (name := getattr(brought, what)) is not None}
         return read_batch(contents, path, chosen)
     if brought.label not in contents.graph.attributes:
-        raise InputError(
-            f"the rows have no column {brought.label!r}: choose one of {', '.join(offered_columns(session))}"
-        )
+        offered = ", ".join(offered_columns(session))
+        ways = f"choose one of {offered}" if offered else "they have none at all, so bring a table of answers"
+        raise InputError(f"the rows have no column {brought.label!r}: {ways}")
     return read_given(contents, brought.label, brought.confidence)
 
 
