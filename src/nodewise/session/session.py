@@ -113,6 +113,11 @@ class Session(Job):
         known = [one.name for one in settings_of(NewSettings)]
         if unknown := [name for name in settings if name not in known]:
             raise UnknownNameError("setting of Session.create", unknown[0], known)
+        if suggestions is not None and not isinstance(suggestions, Mapping):
+            raise WrongTypeError(
+                f"suggestions are a dictionary, a model's name -> what it says, got {type(suggestions).__name__}: give"
+                ' for example {"rules": {0: "spam"}}'
+            )
         log, learns, asks = create_log(
             _file(path, "the file of the session"),
             graph,

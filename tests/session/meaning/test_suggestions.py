@@ -14,7 +14,7 @@ import pytest
 
 from nodewise.graph import Graph
 from nodewise.graph.io.npz import write_npz
-from nodewise.ground.errors import InputError, SessionFileError
+from nodewise.ground.errors import InputError, SessionFileError, WrongTypeError
 from nodewise.session import Session
 from nodewise.testing.promises import small_graph
 
@@ -72,6 +72,9 @@ def test_a_job_may_begin_with_suggestions_and_is_not_made_where_they_are_wrong(t
     for wrong in ({"x": {999: "red"}}, {"x": {0: "pink"}}, {"own": {0: "red"}, "x": ({0: "red"}, 7)}):
         with pytest.raises(InputError):
             Session.create(tmp_path / "other.nodewise", GRAPH, suggestions=wrong, embed_limit=10, **settings)
+    for wrong_form in (["red"], "answer"):
+        with pytest.raises(WrongTypeError, match="suggestions are a dictionary"):
+            Session.create(tmp_path / "other.nodewise", column, suggestions=wrong_form, **settings)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="gcn"):
         Session.create(tmp_path / "other.nodewise", GRAPH, suggestions={"x": {0: "red"}}, classifier="gcn", **settings)
     assert [path.name for path in tmp_path.iterdir()] == ["job.nodewise"]

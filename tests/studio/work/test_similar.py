@@ -34,8 +34,9 @@ def test_likeness_is_the_mean_of_the_cosines_of_rows_and_of_what_lies_around_the
     assert rows.nearest(0, np.array([1, 1, 1, 0, 1], bool), 1)[0] == [1], "one that is not allowed is left out"
 
 
-def test_without_features_rows_are_compared_by_their_neighbours() -> None:
-    rows = SimilarRows(Graph.build(EDGES))
+@pytest.mark.parametrize("x", [None, np.zeros((5, 0), np.float32)], ids=["none", "no column"])
+def test_without_features_rows_are_compared_by_their_neighbours(x: np.ndarray | None) -> None:
+    rows = SimilarRows(Graph.build(EDGES, x=x))
     assert rows.by == "edges"
     # rows 0 and 1 share both of row 0's neighbours, itself counted: 2 / (√2 √3); rows 0 and 2 share row 1: 1 / 2
     np.testing.assert_allclose(rows.to(0), [1, 2 / 6**0.5, 1 / 2, 0, 0], atol=1e-6)

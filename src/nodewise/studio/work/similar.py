@@ -35,7 +35,7 @@ class SimilarRows:
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
-        self.by: Literal["features", "edges"] = "edges" if graph.x is None else "features"
+        self.by: Literal["features", "edges"] = "features" if graph.has_features else "edges"
 
     def to(self, node: int) -> npt.NDArray[np.float64]:
         """How similar each row is to one, from 0 to 1: [row].
