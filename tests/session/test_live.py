@@ -318,6 +318,9 @@ def test_tokens_that_no_reply_takes_are_not_believed() -> None:
 REPLY = json.dumps({"choices": [{"message": {"content": "ham"}}]}).encode()
 HOSTILE = {
     "a chunk of less than nothing": b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n-1\r\n" + bytes(2**25),
+    "a chunk of far less": b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n-5\r\n" + bytes(100),
+    "a chunk of no number": b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + b"9" * 5000 + b"\r\n",
+    "an answer of another number": b"HTTP/1.1 \xb2\xb3 OK\r\n\r\n",
     "a length of all there is": b"HTTP/1.1 200 OK\r\nContent-Length: 99999999999999\r\n\r\n" + bytes(2**25),
     "no length": b"HTTP/1.0 200 OK\r\n\r\n" + bytes(2**25),
     "heads without end": b"HTTP/1.0 200 OK\r\n" + b"X: y\r\n" * 10**5,

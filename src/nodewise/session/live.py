@@ -280,8 +280,11 @@ class LiveSuggestions:
             with connection.sock as plain:
                 connection.sock = _TimedSocket(plain, until)
                 connection.request("POST", urllib.parse.urlunsplit(("", "", at.path or "/", at.query, "")), body, heads)
-                answer = connection.getresponse()
-                content = answer.read(_LONGEST_REPLY + 1)
+                try:
+                    answer = connection.getresponse()
+                    content = answer.read(_LONGEST_REPLY + 1)
+                except ValueError:  # of a chunk that claims less than no bytes
+                    raise _AgainError(0.0) from None
             after = answer.getheader("Retry-After") or ""
         except (OSError, http.client.HTTPException):
             raise _AgainError(0.0) from None  # what it says may hold the key's head
