@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["SimilarRows"]
 
 _BLOCK = 8_192
-"""Rows whose lengths are computed at a time."""
+"""Rows of the features that are copied at a time."""
 
 
 class SimilarRows:
@@ -46,8 +46,8 @@ class SimilarRows:
         """
         around = self._around
         if self.by == "edges":
-            unit = around.multiply(1.0 / sp.linalg.norm(around, axis=1)[:, None]).tocsr()
-            alike = np.asarray((unit @ unit[[node]].T).todense()).ravel()
+            shared = np.asarray((around @ around[[node]].T).todense()).ravel()
+            alike: npt.NDArray[Any] = shared / (self._lengths * self._lengths[node])
         else:
             own = self._products(self._mean_of([node], [1.0]))
             row = around[[node]]
@@ -82,6 +82,12 @@ class SimilarRows:
         return sp.diags(1.0 / count).dot(edges).tocsr().astype(np.float32)
 
     @cached_property
+    def _lengths(self) -> npt.NDArray[np.float64]:
+        """The length of each row of `_around`."""
+        lengths: npt.NDArray[np.float64] = sp.linalg.norm(self._around, axis=1).astype(np.float64)
+        return lengths
+
+    @cached_property
     def _scale(self) -> npt.NDArray[np.float32]:
         """One over the length of each row of the features; 0 for rows of zeros."""
         x = self._graph.x
@@ -97,7 +103,11 @@ class SimilarRows:
         """A weighted sum of rows of unit length: [feature]."""
         x: Any = self._graph.x
         weights = np.asarray(shares, np.float32) * self._scale[nodes]
-        return np.asarray(x[nodes].T @ weights).ravel().astype(np.float32)
+        total = np.zeros(x.shape[1], np.float32)
+        for start in range(0, len(nodes), _BLOCK):  # a row may have all others around it
+            part = slice(start, start + _BLOCK)
+            total += np.asarray(x[nodes[part]].T @ weights[part]).ravel()
+        return total
 
     def _products(self, vector: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
         """The product of every row of unit length with a vector: [row]."""
