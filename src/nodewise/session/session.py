@@ -36,6 +36,7 @@ from nodewise.session.meaning.suggestions import (
     Suggestions,
     draft_suggestions,
     draft_withdrawal,
+    read_beginnings,
     read_given,
 )
 from nodewise.session.settings import NewSettings, SettingsByName, settings_of, takes_settings
@@ -113,11 +114,7 @@ class Session(Job):
         known = [one.name for one in settings_of(NewSettings)]
         if unknown := [name for name in settings if name not in known]:
             raise UnknownNameError("setting of Session.create", unknown[0], known)
-        if suggestions is not None and not isinstance(suggestions, Mapping):
-            raise WrongTypeError(
-                f"suggestions are a dictionary, a model's name -> what it says, got {type(suggestions).__name__}: give"
-                ' for example {"rules": {0: "spam"}}'
-            )
+        beginnings = read_beginnings(suggestions)
         log, learns, asks = create_log(
             _file(path, "the file of the session"),
             graph,
@@ -131,8 +128,7 @@ class Session(Job):
         )
         session = cls(log, clock, learns, made=None if asks is None else (learns, asks))
         try:
-            for name, said in (suggestions or {}).items():
-                answers, confidence = said if isinstance(said, tuple) and len(said) == 2 else (said, None)
+            for name, (answers, confidence) in beginnings.items():
                 session.suggest(name, answers, confidence)
         except BaseException:  # a job without what it was to begin with is none
             session.close()
@@ -851,8 +847,8 @@ class Session(Job):
             if not any(self.training(history)):
                 return []
             found = rows_unlike_labels(self.follow(history))
-            left_out = {*history.gone, *self.rules().audit}
-            return [] if found is None else [node for node in found.tolist() if node not in left_out]
+            judged = {*history.gone, *self.rules().audit}
+            return [] if found is None else [node for node in found.tolist() if node not in judged]
 
     @property
     def audit_labels(self) -> dict[int, str]:
