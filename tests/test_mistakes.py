@@ -494,6 +494,12 @@ MISTAKES: list[tuple[str, Callable[[World], object], type[Exception], str]] = [
         "labels 'c' are not among the class names 'a', 'b': add them or correct",
     ),
     (
+        "a label that is nearly a class name",
+        lambda w: nw.Graph.build([[0], [1]], 2, y=["alpha", "alpa"], class_names=["alpha", "beta"]),
+        ValueError,
+        "labels 'alpa' are not among the class names 'alpha', 'beta': add them or correct the labels; did you mean",
+    ),
+    (
         "two classes of one name",
         lambda w: nw.Graph.build([[0], [1]], 2, y=[0, 1], class_names=["a", "a"]),
         ValueError,
@@ -1212,6 +1218,24 @@ MISTAKES: list[tuple[str, Callable[[World], object], type[Exception], str]] = [
         "the labels name 'a', and the classes are 'b': add it, or correct it",
     ),
     (
+        "fitted to a class nearly in the list",
+        lambda w: nw.fit(KARATE, {0: "alpa"}, classes=["alpha", "beta"]),
+        ValueError,
+        "the labels name 'alpa', and the classes are 'alpha', 'beta': add it, or correct it; did you mean 'alpha'?",
+    ),
+    (
+        "zeros and ones in place of a mask of nodes told",
+        lambda w: w.session.tell([0, 1] * 17, "alpha"),
+        ValueError,
+        "nodes are 34 zeros and ones, one for each node: as indices they w",
+    ),
+    (
+        "a mask of other nodes told",
+        lambda w: w.session.tell_bulk([True, False], "alpha"),
+        ValueError,
+        "nodes: a mask needs one True or False for each of the 34 nodes, received [2]",
+    ),
+    (
         "fitted to too few labels",
         lambda w: nw.fit(KARATE, [1, 2]),
         ValueError,
@@ -1495,6 +1519,7 @@ def test_a_mistake_in_python_is_told(
         do(world)
     assert isinstance(refused.value, kind) and said in str(refused.value)
     assert world.session.events == () == world.closed.events, "nothing was written"
+    assert not {":memory:", "n", "other.nodewise"} & {path.name for path in world.folder.iterdir()}, "no file was made"
 
 
 @pytest.mark.parametrize(("typed", "status", "said"), [one[1:] for one in COMMANDS], ids=[one[0] for one in COMMANDS])

@@ -34,7 +34,7 @@ from nodewise.graph import Graph
 from nodewise.graph.features import prepared
 from nodewise.graph.io.files import from_foreign
 from nodewise.graph.knn.rows import NodeSearch, new_features, reach_of, vector_features
-from nodewise.graph.nodes import node_index
+from nodewise.graph.nodes import listed_nodes, node_index
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.compute import one_thread
 from nodewise.ground.errors import GraphError, InputError, WrongTypeError
@@ -424,7 +424,9 @@ class Fitted:
         if neighbours is None and known is not None and known.nearest is not None:
             return self._search.joined(x, known.nearest, self._reach)
         pairs = [
-            (row, node_index(node, self.graph)) for row, nodes in enumerate(neighbours or ()) for node in set(nodes)
+            (row, node)
+            for row, nodes in enumerate(neighbours or ())
+            for node in {node_index(one, self.graph) for one in listed_nodes(nodes, self.graph, "neighbours")}
         ]
         rows, nodes = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
         return sp.csr_matrix((np.ones(len(rows), np.float32), (rows, nodes)), shape=(x.shape[0], self.graph.num_nodes))

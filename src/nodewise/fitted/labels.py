@@ -10,7 +10,7 @@ import numpy as np
 from nodewise.graph import Graph
 from nodewise.graph.checks import is_missing, natural_order
 from nodewise.graph.nodes import node_index
-from nodewise.ground.errors import InputError
+from nodewise.ground.errors import InputError, nearest_names
 from nodewise.ground.events import listed
 
 __all__ = ["read_labels"]
@@ -35,7 +35,11 @@ def read_labels(
     known = tuple(map(str, classes)) if classes is not None else graph.class_names
     new = [name for name in natural_order(list(set(told.values()))) if name not in known]
     if classes is not None and new:
-        raise InputError(f"the labels name {listed(new)}, and the classes are {listed(known)}: add it, or correct it")
+        near = listed(nearest_names(new[0], known))
+        raise InputError(
+            f"the labels name {listed(new)}, and the classes are {listed(known)}: add it, or correct it"
+            f"{near and f'; did you mean {near}?'}"
+        )
     every = (*known, *new)
     number = {name: i for i, name in enumerate(every)}
     return {node: number[name] for node, name in told.items()}, every

@@ -42,7 +42,7 @@ def predicted_rows(
         GraphError: the file cannot be read, or its rows do not have the graph's columns.
     """
     report, done = reporter or Silent(), 0
-    yield ["row", "predicted", "probability", *fitted.classes, "note"]
+    yield ["row", "predicted", "probability", *(str(harmless(name)) for name in fitted.classes), "note"]
     for names, rows, folder in _parts(Path(path).expanduser(), fitted):
         try:
             predictions = fitted.predict(rows, encoder=encoder, folder=folder)

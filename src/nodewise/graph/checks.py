@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from nodewise.ground.errors import GraphError, InputError, WrongTypeError
+from nodewise.ground.errors import GraphError, InputError, WrongTypeError, nearest_names
 from nodewise.ground.events import count, listed
 
 if TYPE_CHECKING:
@@ -454,9 +454,10 @@ def _from_texts(given: npt.NDArray[Any], class_names: Sequence[str] | None) -> t
     occurring = set(texts) - {""}
     names = natural_order(list(occurring)) if listed_names is None else listed_names
     if unknown := occurring.difference(names):
+        near = listed(nearest_names(min(unknown), names))
         raise GraphError(
             f"labels {listed(sorted(unknown))} are not among the class names {listed(names)}: add them or correct the"
-            " labels"
+            f" labels{near and f'; did you mean {near}?'}"
         )
     position = {"": -1, **{name: i for i, name in enumerate(names)}}
     return np.fromiter((position[text] for text in texts), dtype=np.int64, count=len(texts)), tuple(names), notes

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import operator
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -14,7 +14,7 @@ import numpy.typing as npt
 from nodewise.graph.graph import Graph
 from nodewise.ground.errors import InputError
 
-__all__ = ["Nodes", "node_index", "node_indices"]
+__all__ = ["Nodes", "are_several", "listed_nodes", "node_index", "node_indices"]
 
 Nodes = Iterable[int] | Iterable[str]
 """Several nodes: indices, names, or a mask of True and False."""
@@ -60,12 +60,7 @@ def node_indices(nodes: Nodes, graph: Graph, what: str = "nodes") -> npt.NDArray
     array = _array(nodes, what)
     kind = _kind(array, what)
     if kind == "mask":
-        if array.shape != (graph.num_nodes,):
-            raise InputError(
-                f"{what}: a mask needs one True or False for each of the {graph.num_nodes} nodes, received"
-                f" {list(array.shape)}"
-            )
-        return np.flatnonzero(array)
+        return _masked(array, graph, what)
     if kind == "names" and array.ndim == 1:
         return np.array(list(dict.fromkeys(node_index(str(name), graph) for name in array.tolist())), dtype=np.int64)
     if kind != "indices" or array.ndim != 1:
@@ -73,18 +68,54 @@ def node_indices(nodes: Nodes, graph: Graph, what: str = "nodes") -> npt.NDArray
             f"{what} must be indices of nodes, from 0 to {graph.num_nodes - 1}, names, or a mask of True and False,"
             f" received {array.dtype} of shape {list(array.shape)}"
         )
+    _refuse_ambiguous(array, graph, what)
     indices = [int(index) for index in dict.fromkeys(array.tolist())]
-    if len(array) == graph.num_nodes > len(indices) and set(indices) <= {0, 1}:
-        raise InputError(
-            f"{what} are {len(array)} zeros and ones, one for each node: as indices they would be nodes 0 and 1 alone;"
-            " give a mask as True and False (mask.astype(bool)), or each index once"
-        )
     wrong = next((index for index in indices if not 0 <= index < graph.num_nodes), None)
     if wrong is not None:
         raise InputError(
             f"{what}: there is no node {wrong}, the graph {graph.name!r} has nodes 0 to {graph.num_nodes - 1}"
         )
     return np.array(indices, dtype=np.int64)
+
+
+def are_several(node: Any) -> bool:
+    """Whether a list or an array was given, and not one node."""
+    return not isinstance(node, str) and (isinstance(node, Sequence) or np.ndim(node) == 1)
+
+
+def listed_nodes(nodes: Any, graph: Graph, what: str = "nodes") -> list[Any]:
+    """Several nodes one for one as they were given, indices and names side by side; of a mask the nodes that it says.
+
+    Raises:
+        InputError: it is no list, a mask of another length, or one of zeros and ones, see `node_indices`.
+    """
+    array = _array(nodes, what)
+    listed: list[Any] = array.tolist()
+    if listed and all(isinstance(one, (bool, np.bool_)) for one in array.ravel().tolist()):
+        return list(map(int, _masked(array, graph, what)))
+    _refuse_ambiguous(array, graph, what)
+    return listed
+
+
+def _masked(mask: npt.NDArray[Any], graph: Graph, what: str) -> npt.NDArray[np.int64]:
+    if mask.shape != (graph.num_nodes,):
+        raise InputError(
+            f"{what}: a mask needs one True or False for each of the {graph.num_nodes} nodes, received"
+            f" {list(mask.shape)}"
+        )
+    return np.flatnonzero(mask)
+
+
+def _refuse_ambiguous(array: npt.NDArray[Any], graph: Graph, what: str) -> None:
+    """Refuse zeros and ones, one for each node."""
+    if array.shape != (graph.num_nodes,):
+        return
+    values = array.tolist()
+    if all(isinstance(one, (int, np.integer)) and one in (0, 1) for one in values) and len(set(values)) < len(values):
+        raise InputError(
+            f"{what} are {len(values)} zeros and ones, one for each node: as indices they would be nodes 0 and 1 alone;"
+            " give a mask as True and False (mask.astype(bool)), or each index once"
+        )
 
 
 def _array(nodes: Any, what: str) -> npt.NDArray[Any]:

@@ -39,7 +39,14 @@ __all__ = [
     "UnknownNameError",
     "WrongTypeError",
     "install_command",
+    "nearest_names",
 ]
+
+
+def nearest_names(name: str, known: Iterable[str]) -> list[str]:
+    """The names that were probably meant, three at most, the nearest first."""
+    folded = {each.casefold(): each for each in known}
+    return [folded[match] for match in difflib.get_close_matches(name.casefold(), folded, n=3, cutoff=0.6)]
 
 
 class NodewiseError(Exception):
@@ -79,8 +86,7 @@ class UnknownNameError(InputError):
 
     def __init__(self, kind: str, name: str, known: Iterable[str], hint: str = "") -> None:
         names = sorted(known)
-        folded = {known.casefold(): known for known in names}
-        near = [folded[match] for match in difflib.get_close_matches(name.casefold(), folded, n=3, cutoff=0.6)]
+        near = nearest_names(name, names)
         meant = f"did you mean {' or '.join(map(repr, near))}?" if near else f"known: {', '.join(names)}."
         super().__init__(f"unknown {kind} {name!r}: {meant}" + (f" {hint}" if hint else ""))
         self.name, self.suggestions = name, near

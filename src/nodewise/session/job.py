@@ -7,8 +7,9 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
+from nodewise.graph.nodes import are_several
 from nodewise.ground.errors import InputError, SessionError
 from nodewise.ground.events import Reporter
 from nodewise.session.answers import Answer, ClassList, Draft, Event, check_event, undone, valid_person
@@ -157,6 +158,14 @@ class Job:
     def find(self, node: int | str) -> int:
         """The node of that index or name."""
         return self._among_rows(lambda: self._contents.find(node))
+
+    def _find_all(self, nodes: Any) -> list[int]:
+        """Several nodes one for one, by indices, names or a mask of True and False."""
+        return self._among_rows(lambda: self._contents.find_all(nodes))
+
+    def _each_once(self, node: Any) -> list[int]:
+        """The indices of a node or of several, each once."""
+        return list(dict.fromkeys(self._find_all(node if are_several(node) else [node])))
 
     def _find_ever(self, row: int | str) -> int:
         """The row of that index or name; by its index also one whose addition was taken back."""

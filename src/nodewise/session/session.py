@@ -9,12 +9,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, overload
 
-import numpy as np
 import numpy.typing as npt
 
 from nodewise.contracts import can, refusal
 from nodewise.graph import Graph
-from nodewise.graph.nodes import Nodes
+from nodewise.graph.nodes import Nodes, are_several, listed_nodes
 from nodewise.ground.errors import InputError, UnknownNameError, WrongTypeError
 from nodewise.ground.events import Reporter, count, html_table
 from nodewise.ground.files import as_path
@@ -218,7 +217,7 @@ class Session(Job):
         Sequences of nodes and labels are told together, all or none.
 
         Args:
-            node: index or name, or several.
+            node: index or name; several, or a mask of True and False.
             label: the class's name, a text or a whole number, or one for each node. Where a node may have several
                 classes, a list of them or ``"a;b"``, ``[]`` for none of them; a set is meant for all nodes.
             annotator: who says so.
@@ -235,8 +234,8 @@ class Session(Job):
             AlreadyLabelledError: where one label a node is enough, somebody else has given another one; says who.
                 Nothing was told.
         """
-        many = not isinstance(node, str) and (isinstance(node, Sequence) or np.ndim(node) == 1)
-        nodes: Any = node if many else [node]
+        many = are_several(node)
+        nodes = node if many else [node]
         answers = self._among_rows(
             lambda: Answers.check(self._contents, nodes, label, annotator, new_class, overrule, self._alone, many)
         )
@@ -258,7 +257,7 @@ class Session(Job):
         nobody has looked at each for itself: they count neither for the audit nor for cross-validation.
 
         Args:
-            nodes: indices or names.
+            nodes: indices, names or a mask.
             label: a class's name for all, or one for each.
             annotator: as for `tell`.
             new_class: as for `tell`.
@@ -268,7 +267,7 @@ class Session(Job):
             The number of the event in the log.
         """
         answers = self._among_rows(
-            lambda: Answers.check(self._contents, list(nodes), label, annotator, new_class, overrule, self._alone, True)
+            lambda: Answers.check(self._contents, nodes, label, annotator, new_class, overrule, self._alone, True)
         )
         return self._change(answers.as_bulk)[0].id
 
@@ -321,23 +320,20 @@ class Session(Job):
         written = self._change(lambda now: draft_withdrawal(who, name, self._log.events, start, now))
         return [event.id for event in written]
 
-    def skip(self, node: int | str | Sequence[int | str], annotator: str = ANNOTATOR) -> int:
+    def skip(self, node: int | str | Sequence[int | str] | npt.NDArray[Any], annotator: str = ANNOTATOR) -> int:
         """Say that a node cannot be labelled; the annotator is not asked again, and it spends no budget.
 
         Several nodes are skipped as one, and taken back as one. Returns the event's number.
         """
         who = valid_person(annotator)
-        named = {index: self.name_of(index) for index in self._find_all(node)}
+        named = {index: self.name_of(index) for index in self._each_once(node)}
         return self._change(partial(changes.skip, who, named))[0].id
 
-    def add_note(self, node: int | str | Sequence[int | str], text: str, annotator: str = ANNOTATOR) -> int:
+    def add_note(
+        self, node: int | str | Sequence[int | str] | npt.NDArray[Any], text: str, annotator: str = ANNOTATOR
+    ) -> int:
         """Write something to a node for everybody to read, or to several as one. Returns the event's number."""
-        return self._change(partial(changes.note, valid_person(annotator), self._find_all(node), text))[0].id
-
-    def _find_all(self, node: int | str | Sequence[int | str]) -> list[int]:
-        """The indices of a node or of several, each once."""
-        several = isinstance(node, Sequence) and not isinstance(node, str)
-        return list(dict.fromkeys(map(self.find, node if several else [node])))  # type: ignore[arg-type]
+        return self._change(partial(changes.note, valid_person(annotator), self._each_once(node), text))[0].id
 
     def settle(self, node: int | str, label: str | Sequence[str], annotator: str = ANNOTATOR) -> int:
         """Decide a disagreement: the label counts whatever the votes say, and nobody is asked about the node again.
@@ -463,10 +459,10 @@ class Session(Job):
         They stay in the file, and in the graph as neighbours of others. Returns the event's number.
 
         Args:
-            rows: indices or names.
+            rows: indices, names or a mask.
             annotator: who says so.
         """
-        who, nodes = valid_person(annotator), [self.find(row) for row in rows]
+        who, nodes = valid_person(annotator), self._find_all(rows)
         return self._change(partial(changes.remove, who, nodes))[0].id
 
     def erase_rows(
@@ -479,7 +475,7 @@ class Session(Job):
         is, and so do backups, exports and the files that rows came from: delete them.
 
         Args:
-            rows: indices or names; of rows whose addition was taken back, indices.
+            rows: indices, names or a mask; of rows whose addition was taken back, indices.
             path: the new file; there must be none yet.
             annotator: who says so; the new file's last event keeps it.
 
@@ -492,7 +488,7 @@ class Session(Job):
         who, target = valid_person(annotator), _file(path, "the new file")
         with self._lock:
             history = self.refresh()
-            nodes = [self._find_ever(row) for row in rows]
+            nodes = [self._find_ever(row) for row in listed_nodes(rows, self.graph, "rows")]
             if not nodes:
                 raise InputError("there is no row to erase: give at least one")
             self.check_output(target)
@@ -582,7 +578,7 @@ class Session(Job):
         rows that need no further opinion, that are with somebody else, or that this annotator has answered.
 
         Args:
-            nodes: indices or names, in the order in which they are to be asked.
+            nodes: indices or names, or a mask, in the order in which they are to be asked.
             annotator: who gets them.
             by: who gives them.
             most: how many at most; None: all of them.
@@ -593,8 +589,7 @@ class Session(Job):
         who, giver = valid_person(annotator), valid_person(by)
         if most is not None and (isinstance(most, bool) or not isinstance(most, int) or most < 1):
             raise InputError(f"the number of rows must be a whole number, at least 1, got {most!r}")
-        wanted = [self.find(node) for node in nodes]
-        asked = self._change_now(partial(team.assign, giver, who, wanted, most))
+        asked = self._change_now(partial(team.assign, giver, who, self._find_all(nodes), most))
         return [event.body["node"] for event in asked]
 
     def release(
@@ -611,7 +606,7 @@ class Session(Job):
             How many were freed; where there were none, nothing is written.
         """
         who, freed = valid_person(annotator), 0
-        wanted = None if nodes is None else {self.find(node) for node in nodes}
+        wanted = None if nodes is None else set(self._find_all(nodes))
 
         def decide(moment: Moment) -> list[Draft]:
             nonlocal freed

@@ -235,6 +235,13 @@ def test_only_a_line_feed_ends_a_json_line(tmp_path: Path) -> None:
     }
 
 
+def test_a_carriage_return_in_a_cell_makes_no_row(tmp_path: Path) -> None:
+    source, rows = tmp_path / "nodes", {"id": ["a", "b", "c"], "text": ["one\rtwo", "x\r\ny", "\r=cmd"]}
+    lines = [json.dumps(dict(zip(rows, row, strict=True))) for row in zip(*rows.values(), strict=True)]
+    source.write_text("\n".join(lines), encoding="utf-8")
+    assert read_table(normalise_table(source, "t.jsonl", tmp_path / "table.csv").path).columns == rows
+
+
 def test_json_lines_with_a_key_each_are_refused_before_a_table_is_made(tmp_path: Path) -> None:
     source = tmp_path / "nodes"
     source.write_text("".join(f'{{"k{number}": 1}}\n' for number in range(4000)), encoding="utf-8")

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from nodewise.graph import Graph, read_graph
 from nodewise.graph.io.npz import read_npz, write_npz
 from nodewise.graph.knn.growth import with_blank_rows, with_changes, with_rows
-from nodewise.graph.nodes import node_index
+from nodewise.graph.nodes import listed_nodes, node_index
 from nodewise.graph.relations import RELATIONS_VERSION
 from nodewise.ground.compute import numpy_generator
 from nodewise.ground.errors import GraphError, SessionError, SessionFileError
@@ -82,6 +82,14 @@ class Contents:
             InputError: there is no such node.
         """
         return node_index(node, self.graph)
+
+    def find_all(self, nodes: Any) -> list[int]:
+        """Several nodes one for one, by indices, names or a mask: see `nodewise.graph.nodes.listed_nodes`.
+
+        Raises:
+            InputError: there is no such node, or it is unclear which are meant.
+        """
+        return [self.find(node) for node in listed_nodes(nodes, self.graph)]
 
     def name_of(self, node: int) -> str:
         """The node's name where the graph has names, else its index; so is a row whose addition was taken back."""

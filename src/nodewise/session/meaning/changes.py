@@ -84,7 +84,7 @@ class Answers:
     def check(
         cls,
         contents: Contents,
-        nodes: Sequence[int | str],
+        nodes: Any,
         label: object,
         annotator: str,
         new_class: bool,
@@ -96,7 +96,7 @@ class Answers:
 
         Args:
             contents: the graph, for its nodes.
-            nodes: by index or name.
+            nodes: by indices, names or a mask.
             label: one for all, or one for each; where a node may have several classes, of several nodes a list holds
                 one answer for each, and a text or a set is meant for all.
             annotator, new_class, overrule, alone: see above.
@@ -107,22 +107,21 @@ class Answers:
             InputError: says what is wrong.
         """
         who = valid_person(annotator)
-        listed: list[Any] = list(nodes)
+        indices = contents.find_all(nodes)
         several = contents.settings.several
         one = isinstance(label, (str, bytes)) or not hasattr(label, "__len__") or getattr(label, "ndim", 1) == 0
         nested = listed_nodes and not one and _is_nested(label)
-        one = one or (several and ((len(listed) == 1 and not nested) or isinstance(label, (set, frozenset))))
-        labels = [label] * len(listed) if one else list(label)  # type: ignore[call-overload]
-        if len(listed) != len(labels):
+        one = one or (several and ((len(indices) == 1 and not nested) or isinstance(label, (set, frozenset))))
+        labels = [label] * len(indices) if one else list(label)  # type: ignore[call-overload]
+        if len(indices) != len(labels):
             one_each = (
                 "" if listed_nodes or several else "; a row has one class here, sets are for jobs made with several"
             )
             raise InputError(
-                f"{count(len(listed), 'node')} but {count(len(labels), 'label')}: give one for each{one_each}"
+                f"{count(len(indices), 'node')} but {count(len(labels), 'label')}: give one for each{one_each}"
             )
-        if not listed:
+        if not indices:
             raise InputError("no node is named: give at least one")
-        indices = [contents.find(node) for node in listed]
         names = [contents.name_of(node) for node in indices]
         closed = contents.settings.closed_classes
         said = [read_set(each) if several else (class_name(each),) for each in labels]

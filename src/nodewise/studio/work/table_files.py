@@ -6,8 +6,6 @@ Other encodings, JSON lines, parquet, Excel, a missing line of names. Rows keep 
 from __future__ import annotations
 
 import codecs
-import csv
-import io
 import json
 import re
 from collections.abc import Iterator, Sequence
@@ -18,7 +16,7 @@ from typing import Any
 
 from nodewise.graph.io.label_studio import read_tasks
 from nodewise.graph.tables.excel import CELLS, excel_rows
-from nodewise.graph.tables.table import COLUMNS, numbers, read_rows
+from nodewise.graph.tables.table import COLUMNS, csv_lines, numbers, read_rows
 from nodewise.ground.errors import GraphError, MissingExtraError
 
 __all__ = ["GRAPHS", "NormalisedTable", "guess_encoding", "normalise_table"]
@@ -125,9 +123,7 @@ def _write(source: Path, rows: Iterator[Row], target: Path) -> None:
     written, at = 0, 0
     with target.open("w", encoding="utf-8", newline="") as handle:
         for line, row in rows:
-            piece = io.StringIO()
-            csv.writer(piece, lineterminator="\n").writerow(row)
-            text = piece.getvalue()
+            text = next(csv_lines(row, (), keep_formulas=True))
             ends = len(_LINE_END.findall(text))
             blank = max(0, line - at - ends)
             written += len(text) + blank

@@ -5,7 +5,6 @@ The graph is built beside the session's worker, its progress told to the pages.
 
 from __future__ import annotations
 
-import csv
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -17,7 +16,7 @@ import numpy as np
 
 from nodewise.graph.label_sets import SEPARATOR
 from nodewise.graph.preparation import Preparation, together
-from nodewise.graph.tables.table import PICTURE, read_table
+from nodewise.graph.tables.table import PICTURE, csv_lines, read_table
 from nodewise.ground.errors import GraphError, InputError
 from nodewise.ground.events import Event, Note, Progress, Reporter, Warned
 from nodewise.studio.settings import ENDING
@@ -284,9 +283,7 @@ def _join_texts(path: Path, columns: tuple[str, ...]) -> tuple[Path, str | None]
     name = "text" if "text" not in kept else "joined text"
     target = path.with_name("joined.csv")
     with target.open("w", encoding="utf-8", newline="") as handle:
-        writer = csv.writer(handle)
-        writer.writerow([*kept, name])
-        writer.writerows(zip(*kept.values(), joined, strict=True))
+        handle.writelines(csv_lines([*kept, name], zip(*kept.values(), joined, strict=True), keep_formulas=True))
     return target, name
 
 
