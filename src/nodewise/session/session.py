@@ -113,7 +113,7 @@ class Session(Job):
         known = [one.name for one in settings_of(NewSettings)]
         if unknown := [name for name in settings if name not in known]:
             raise UnknownNameError("setting of Session.create", unknown[0], known)
-        beginnings = read_beginnings(suggestions)
+        beginnings = {} if suggestions is None else read_beginnings(suggestions)
         log, learns, asks = create_log(
             _file(path, "the file of the session"),
             graph,

@@ -111,19 +111,19 @@ class Given:
     columns: tuple[str, ...] = ()
 
 
-def read_beginnings(suggestions: Mapping[str, Any] | None) -> dict[str, tuple[Any, Any]]:
+def read_beginnings(suggestions: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
     """What a job begins with: what a model is called -> its answers and its confidence, None where it tells none.
 
     Raises:
         WrongTypeError: it is no dictionary.
     """
-    if suggestions is not None and not isinstance(suggestions, Mapping):
+    if not isinstance(suggestions, Mapping):
         raise WrongTypeError(
             f"suggestions are a dictionary, a model's name -> what it says, got {type(suggestions).__name__}: give"
             ' for example {"rules": {0: "spam"}}'
         )
-    pairs = {name: said for name, said in (suggestions or {}).items() if isinstance(said, tuple) and len(said) == 2}
-    return {name: pairs.get(name, (said, None)) for name, said in (suggestions or {}).items()}
+    pairs = {name: said for name, said in suggestions.items() if isinstance(said, tuple) and len(said) == 2}
+    return {name: pairs.get(name, (said, None)) for name, said in suggestions.items()}
 
 
 def read_given(contents: Contents, answers: Any, confidence: Any = None, gone: Container[int] = frozenset()) -> Given:
