@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import torch
-from torch_geometric.data import Data
+from torch_geometric.data import Data, HeteroData
 
-from nodewise.graph import Graph, read_graph
+from nodewise.graph import Graph, RelationalGraph, read_graph
 from nodewise.graph.relations import DIRECTED_NOTE
 
 ADDED = "1 repeated edge added to the weight of the first (an edge and its reverse are one)"
@@ -117,3 +117,36 @@ def test_nothing_is_said_where_nothing_is_dropped(tmp_path: Path) -> None:
         assert {note for note in graph.notes if "dropped" in note} <= {
             "2 repeated edges dropped (an edge and its reverse are one)"
         }
+
+
+def typed_networkx(folder: Path) -> RelationalGraph:
+    graph = nx.MultiDiGraph()
+    graph.add_nodes_from("ab", type="paper", label="x")
+    graph.add_node("c", type="author")
+    for one in "aab":
+        graph.add_edge(one, "c", relation="by", kind="q")
+    return RelationalGraph.from_networkx(graph, labelled="paper")
+
+
+def typed_folder(folder: Path) -> Graph:
+    (folder / "nodes-paper.csv").write_text("id,label\na,x\nb,x\n")
+    (folder / "nodes-author.csv").write_text("id\nc\n")
+    (folder / "edges-by.csv").write_text("paper,author,kind\na,c,q\na,c,q\nb,c,q\n")
+    return read_graph(folder)
+
+
+def hetero(folder: Path) -> RelationalGraph:
+    data = HeteroData()
+    data["paper"].x, data["paper"].y, data["author"].num_nodes = torch.ones(2, 1), torch.tensor([0, 0]), 1
+    data["paper", "by", "author"].edge_index = torch.tensor([[0, 0, 1], [0, 0, 0]])
+    data["paper", "by", "author"].kind = torch.ones(3)
+    return RelationalGraph.from_pyg(data)
+
+
+@pytest.mark.parametrize("reader", [typed_networkx, typed_folder, hetero])
+def test_readers_of_several_node_types_say_it_in_the_same_words(
+    reader: Callable[[Path], RelationalGraph | Graph], tmp_path: Path
+) -> None:
+    notes = [note.removesuffix(" (relation 'by')") for note in reader(tmp_path).notes]
+    assert kind("'kind'") in notes and "1 repeated edge dropped" in notes
+    assert not [note for note in notes if "no file of edges" in note or "there are no edges" in note]

@@ -10,6 +10,7 @@ import numpy as np
 from nodewise.graph.convert.pyg import feature_rows
 from nodewise.graph.relational import RelationalGraph
 from nodewise.graph.relations import NodeType, Relation
+from nodewise.graph.tables.table import dropped_of_relation
 from nodewise.ground.errors import GraphError
 from nodewise.ground.events import listed
 
@@ -127,9 +128,11 @@ def _relations(data: Any, notes: list[str]) -> list[Relation]:
         weight = store.get("edge_weight")
         called = way if often[way] == 1 else f"{source} {way} {target}"
         values = None if weight is None else weight.detach().cpu().numpy().reshape(-1)
-        found[source, way, target] = Relation(called, source, target, edges.cpu().numpy(), values)
+        made = found[source, way, target] = Relation(called, source, target, edges.cpu().numpy(), values)
         dropped = [key for key in store.keys() if key not in _UNDERSTOOD]  # noqa: SIM118
-        notes += [f"{listed(dropped)} of the relation {called!r} dropped"] if dropped else []
+        notes += dropped_of_relation(
+            called, edges.shape[1], made.edge_index.shape[1], made.weight is not None, map(str, dropped)
+        )
     for source, way, target in list(found):
         back = (target, way.removeprefix("rev_"), source)
         if way.startswith("rev_") and back in found and _reverse(found[source, way, target], found[back]):

@@ -10,7 +10,7 @@ import numpy as np
 from nodewise.graph.convert.networks import node_features, number_of_edge
 from nodewise.graph.relational import RelationalGraph
 from nodewise.graph.relations import NodeType, Relation
-from nodewise.graph.tables.table import LABEL, dropped_of_edges, unweighted_edges, weight_field
+from nodewise.graph.tables.table import LABEL, dropped_of_edges, dropped_of_relation, unweighted_edges, weight_field
 from nodewise.ground.errors import GraphError, WrongTypeError
 from nodewise.ground.events import listed
 
@@ -196,7 +196,7 @@ def _relations(
     if missing := sum(weight is None for ends in weighted for _, _, weight in found[ends]):
         notes.append(unweighted_edges(missing))
     ways = [way for way, _, _ in found]
-    return [
+    made = [
         Relation(
             way if ways.count(way) == 1 else f"{source} {way} {target}",
             source,
@@ -207,3 +207,6 @@ def _relations(
         for ends, pairs in found.items()
         for way, source, target in [ends]
     ]
+    for each, pairs in zip(made, found.values(), strict=True):
+        notes += dropped_of_relation(each.name, len(pairs), each.edge_index.shape[1], each.weight is not None)
+    return made

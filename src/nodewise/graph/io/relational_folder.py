@@ -21,7 +21,17 @@ from nodewise.graph.io.assembly import dropped_fields, exact_texts, node_ids
 from nodewise.graph.io.folder import node_rows, one_type, read_nodes, write_features
 from nodewise.graph.relational import RelationalGraph
 from nodewise.graph.relations import NodeType, Relation
-from nodewise.graph.tables.table import LABEL, WEIGHTS, Table, cell, numbers, read_rows, read_table, write_rows
+from nodewise.graph.tables.table import (
+    LABEL,
+    WEIGHTS,
+    Table,
+    cell,
+    dropped_of_relation,
+    numbers,
+    read_rows,
+    read_table,
+    write_rows,
+)
 from nodewise.ground.errors import GraphError
 from nodewise.ground.events import listed
 from nodewise.ground.files import atomic_file, atomic_folder, existing_file
@@ -32,6 +42,9 @@ __all__ = [
     "read_relational_folder",
     "write_relational_folder",
 ]
+
+_NO_EDGES = ("there are no edges", "no file of edges was given")
+"""How notes on a type's table begin that are of no interest where the edges are those of relations."""
 
 
 def is_relational_folder(path: Path) -> bool:
@@ -75,7 +88,7 @@ def read_relational_folder(path: Path, labelled: str | None = None) -> Graph:
         )
     if labelled not in graphs:
         raise GraphError(f"{path} has no type {labelled!r} to be labelled: there are {listed(graphs)}; name one")
-    notes = [note for graph in graphs.values() for note in graph.notes if not note.startswith("there are no edges")]
+    notes = [note for graph in graphs.values() for note in graph.notes if not note.startswith(_NO_EDGES)]
     relations = [_relation(path, name, ends, graphs, notes) for name, ends in told["relations"].items()]
     files = {file.stem.removeprefix("edges-") for file in path.glob("edges-*.csv")}
     if forgotten := sorted(files - set(told["relations"])):
@@ -190,11 +203,12 @@ def _relation(path: Path, name: str, ends: list[str], graphs: dict[str, Graph], 
         indices.append(rows)
     weights = next((title for title in titles[2:] if title.strip().lower() in WEIGHTS), None)
     dropped = [title for title in titles[2:] if title != weights]
-    notes += [f"what else {file.name} holds was dropped: {listed(dropped)}"] if dropped else []
     values = None if weights is None else numbers(table.columns[weights])
     if weights is not None and values is None:
         row, text = next((row, text) for row, text in enumerate(table.columns[weights]) if numbers([text]) is None)
         raise GraphError(
             f"{file}, line {table.lines[row]}: the weight {text!r} is no finite number: every row needs a positive one"
         )
-    return Relation(name, ends[0], ends[1], np.array(indices, np.int64), None if values is None else np.array(values))
+    made = Relation(name, ends[0], ends[1], np.array(indices, np.int64), None if values is None else np.array(values))
+    notes += dropped_of_relation(name, len(table), made.edge_index.shape[1], made.weight is not None, dropped)
+    return made

@@ -35,6 +35,7 @@ __all__ = [
     "csv_lines",
     "csv_text",
     "dropped_of_edges",
+    "dropped_of_relation",
     "edge_weight",
     "first_record",
     "guess_delimiter",
@@ -463,3 +464,20 @@ def dropped_of_edges(fields: Iterable[str] = (), *, directed: bool = False) -> l
     if others:
         notes.append(f"what else the edges hold was dropped: {listed(others)}")
     return notes
+
+
+def dropped_of_relation(name: str, given: int, kept: int, weighted: bool, fields: Iterable[str] = ()) -> list[str]:
+    """What a reader drops of the edges of a relation, in the words of all readers.
+
+    Args:
+        name: the relation's.
+        given: how many edges the source has.
+        kept: how many are left, each once.
+        weighted: whether they have weights: those of an edge that is given twice add up.
+        fields: see `dropped_of_edges`.
+    """
+    notes = dropped_of_edges(fields)
+    if given > kept:
+        done = "added to the weight of the first" if weighted else "dropped"
+        notes.append(f"{count(given - kept, 'repeated edge')} {done}")
+    return [f"{note} (relation {name!r})" for note in notes]
