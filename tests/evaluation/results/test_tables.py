@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from nodewise.evaluation.results.tables import Entry, ResultTable, to_latex, to_markdown, to_rows
 
 TABLE = ResultTable(
@@ -18,6 +20,11 @@ def test_tables_as_markdown() -> None:
         == "**Title**\n\n| name | a\\|b | c_d |\n| --- | ---: | ---: |\n| x & y | **1 ± 2** | *3* |\n| 50 % |  | −4"
         " |\n\nA note.\n"
     )
+
+
+def test_a_caption_is_whole_sentences_once() -> None:
+    said = replace(TABLE, title="scores of two", notes=("a note.", "Scores of two", "A note", " ", "is it one?"))
+    assert r"\caption{Scores of two. A note. Is it one?}" in to_latex(said)
 
 
 def test_tables_as_latex() -> None:

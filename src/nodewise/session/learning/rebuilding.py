@@ -121,8 +121,9 @@ def _resolved(kind: str, make: Callable[[], Plugged]) -> Plugged:
     try:
         return make()
     except InputError as error:
+        said = str(error) if str(error).endswith((".", "?")) else f"{error}."
         raise SessionError(
-            f"the session's {kind} is not to be had here: {error} Session.open(…, {kind}=…) takes your own, as does"
+            f"the session's {kind} is not to be had here: {said} Session.open(…, {kind}=…) takes your own, as does"
             f" --{kind} package.module:Name."
         ) from None
 
