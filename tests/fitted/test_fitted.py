@@ -110,6 +110,10 @@ def test_a_plain_graph_takes_vectors_with_neighbours():
     rows[:, :2] = 1
     found = fitted.predict(rows, neighbours=[["n10", "n12", "n14"], [11, 13, 15]])
     assert found.labels == ("a", "b") and not found.unlike.any()
+    masks = np.isin(np.arange(40), [10, 12, 14]), np.isin(np.arange(40), [11, 13, 15])
+    np.testing.assert_array_equal(fitted.predict(rows, neighbours=masks).probabilities, found.probabilities)
+    with pytest.raises(InputError, match="neighbours are 40 zeros and ones, one for each node"):
+        fitted.predict(rows, neighbours=[mask.astype(int) for mask in masks])
     with pytest.raises(GraphError, match="does not say how its rows became features"):
         fitted.predict(["a text"])
     with pytest.raises(InputError, match="one list for each of the 2 rows"):

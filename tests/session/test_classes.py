@@ -270,6 +270,16 @@ def test_a_closed_list_of_classes_takes_no_other(tmp_path: Path) -> None:
         again.tell(3, "third")
 
 
+def test_a_closed_list_takes_no_other_from_answers_that_are_known_or_a_models(tmp_path: Path) -> None:
+    with small_job(tmp_path / "job", classes=["spam", "fine"], closed_classes=True, control=10) as session:
+        with pytest.raises(UnknownNameError, match="did you mean 'spam'.*its list of classes is closed"):
+            session.set_known({0: "spamm", 1: "fine"})
+        assert session.events == ()
+        session.suggest("a model", {0: "spamm", 1: "fine", 2: "other"})
+        assert session.classes == ("spam", "fine")
+        assert [bool(said) for said in session.predict().suggestions["a model"][:3]] == [False, True, False]
+
+
 def test_a_list_can_be_closed_only_where_it_holds_every_class(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="to be closed, but it is empty: name the classes"):
         small_job(tmp_path / "job", classes=None, closed_classes=True)
