@@ -217,7 +217,7 @@ def test_costs_and_noise_from_files_and_further_scores_in_the_tables(
     told = "a cost of 9; views on raw features; wrong answers by class pair, the budget counts what each node costs"
     assert page.count(told) == 4, "each of the tables of scores and that of times stands alone"
     assert "Bold: the best mean of a setting" in page and "Marked" not in page
-    for wrong, expected in (("nothing.csv", "No such file"), ("pairs.csv", "one number above 0 for each node")):
+    for wrong, expected in (("nothing.csv", "there is no file"), ("pairs.csv", "one number above 0 for each node")):
         assert main([*shared, "--cost", str(tmp_path / wrong)]) == 2
         assert expected in capfd.readouterr().err
 
