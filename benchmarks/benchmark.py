@@ -7,8 +7,8 @@ are a CPU's, until this result has times of its own), then a line for each part 
 end of ``--seconds`` the result file holds every cell that is whole, and the same command goes on.
 
 ``--pack``, for a machine whose disk does not stay, is a file that is read at the start, where it is there, and written
-once a minute and at the end: it holds the result and all finished chunks, and is all that must be taken along to the next
-machine.
+once a minute and at the end: it holds the result and all finished chunks, and is all that must be taken along to the
+next machine.
 
     python benchmarks/benchmark.py --device cuda --processes 14 --seconds 520 --pack build/gpu/benchmark.tar.gz
 
@@ -20,9 +20,11 @@ Then, where the repository is:
 from __future__ import annotations
 
 import argparse
+import os
 import time
 from pathlib import Path
 
+from machine import commit
 from packing import pack, unpack
 
 from nodewise.datasets import load_graph
@@ -100,6 +102,7 @@ def main() -> None:
     parser.add_argument("--processes", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=520)
     given = parser.parse_args()
+    os.environ["NODEWISE_COMMIT"] = commit() or ""  # the result names it
     if given.pack is not None:
         print(f"{unpack(given.pack, given.out)} files were packed", flush=True)
     engine = ProcessEngine(given.processes, given.seconds, leave_out=True)

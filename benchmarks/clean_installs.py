@@ -2,8 +2,8 @@
 
 Writes a table into docs/installs.md.
 
-    python benchmarks/clean_installs.py [--only plain,studio] [--others 3.12=/path/to/python3.12 3.14 …] [--install-others]
-    [--page]
+    python benchmarks/clean_installs.py [--only plain,studio] [--others 3.12=/path/to/python3.12 3.14 …]
+    [--install-others] [--page]
 
 Every environment is made anew from an interpreter alone (nothing is taken from the system or this checkout) and deleted
 afterwards. Further Pythons are asked for a dry run of the resolver, with every extra at once, or with

@@ -5,8 +5,8 @@ Strategies with `views` at several budgets, one JSON line for each graph and str
     python benchmarks/closed_form.py --out lines.jsonl --runs 100 --device cuda [--graphs cora,…] [--strategies
     gain,random] [--minutes 8] [--copies] [--part 0/8]
 
-With ``--copies`` each graph is played on its ten copies with a fifth of the nodes left out instead, and a line holds the
-mean over the runs of each copy.
+With ``--copies`` each graph is played on its ten copies with a fifth of the nodes left out instead, and a line holds
+the mean over the runs of each copy.
 
 A call that was stopped goes on where it was: what the file holds is not done again. `closed_form_page.py` makes the
 tables.

@@ -1,4 +1,4 @@
-"""The pages on the closed form: their tables from the result files, and these from the lines that `closed_form.py` writes.
+"""The pages on the closed form: tables from result files, and these from the lines that `closed_form.py` writes.
 
     python benchmarks/closed_form_page.py [--lines lines.jsonl …] [--copies copies.jsonl …]
 
@@ -22,10 +22,9 @@ from typing import Any
 import numpy as np
 
 from nodewise.classifiers import Views
-from nodewise.classifiers.views import construction, kin, posterior, reduction
+from nodewise.classifiers.views import construction, posterior, products, reduction
 from nodewise.datasets import load_graph
 from nodewise.evaluation.results.plots import new_figure, save_figure
-from nodewise.evaluation.results.statistics import rank_strategies
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.files import write_json
 from nodewise.strategies import gain
@@ -68,7 +67,7 @@ def over_copies(lines: dict[tuple[str, str], dict[str, Any]], name: str) -> dict
             found[per] = {
                 **{s: interval(v) for s, v in scores.items()},
                 "lead": interval(scores["gain"] - scores["random"]),
-                "machine": own["gain"]["machine"],
+                "machine": named(own["gain"]["machine"]),
             }
     return {"number": own["gain"]["copies"], "runs": own["gain"]["runs"], "at": found}
 
@@ -120,7 +119,7 @@ def of_graph(name: str, own: dict[str, dict[str, Any]]) -> dict[str, Any]:
             "macro_f1_gain": interval(macro),
             "lead": interval(scores["gain"] - scores["random"]),
             "runs": {s: len(values) for s, values in scores.items()},
-            "machine": own["gain"]["machine"],
+            "machine": named(own["gain"]["machine"]),
         }
     if len(budgets) > 2:  # the first two labels a class alone are no curve
         areas = {s: area(own[s]) for s in ("gain", "random")}
@@ -131,8 +130,14 @@ def of_graph(name: str, own: dict[str, dict[str, Any]]) -> dict[str, Any]:
         record["curve"] = {
             s: {str(b): round(float(np.mean(own[s]["budgets"][str(b)]["micro_f1"])), 2) for b in budgets} for s in areas
         }
-        record["curve_machine"] = own["gain"]["machine"]
+        record["curve_machine"] = named(own["gain"]["machine"])
     return record
+
+
+def named(machine: dict[str, Any]) -> dict[str, Any]:
+    """What a table says of a machine: its GPU or else its CPU, the commit, and the version of `gain`."""
+    kept = ("gpu" if "gpu" in machine else "cpu", "commit", "gain")
+    return {name: machine[name] for name in kept if name in machine}
 
 
 def is_older(machine: dict[str, Any]) -> bool:
@@ -298,18 +303,22 @@ def area_table(result: dict[str, Any]) -> str:
 
 
 def behind_words(result: dict[str, Any]) -> str:
-    """The graphs on which gain is behind random choice beyond chance, at one, two and five labels a class."""
-    out = []
+    """The graphs on which gain is behind random choice beyond chance, at one, two and five labels a class.
+
+    A series of the same version that stood there before counts as much as the newest one, so it is said, too.
+    """
+    out, before = [], result.get("series_before", {})
     for per, words in (("1", "one label"), ("2", "two labels"), ("5", "five labels")):
-        behind = [
-            f"{name} ({at['lead'][0]:+.1f} ± {at['lead'][1]:.1f})"
-            for name, _, at in rows_at(result, per)
-            if sum(at["lead"]) < 0
-        ]
-        out.append(
-            f"- At {words} a class `gain` is behind random choice beyond chance on {', '.join(behind) or 'no graph'}."
-        )
+        behind = _behind({name: at["lead"] for name, _, at in rows_at(result, per)})
+        earlier = _behind({name: leads[per] for name, leads in before.items() if per in leads})
+        too = f"; in the series before it, of the same version with a CPU's draws, on {earlier}" if before else ""
+        out.append(f"- At {words} a class `gain` is behind random choice beyond chance on {behind}{too}.")
     return "\n".join(out)
+
+
+def _behind(leads: dict[str, list[float]]) -> str:
+    found = [f"{name} ({lead[0]:+.1f} ± {lead[1]:.1f})" for name, lead in leads.items() if sum(lead) < 0]
+    return ", ".join(found) or "no graph"
 
 
 def calibration_words(result: dict[str, Any]) -> str:
@@ -409,21 +418,6 @@ def beyond_table(result: dict[str, Any]) -> str:
     return "\n".join([*out, "", f"Of today's `gain`, version {gain.Gain.version}: {said}. {older}"])
 
 
-def rank_table(result: dict[str, Any]) -> str:
-    """Average ranks over domains of the strategies at five labels a class."""
-    graphs = result["ranked"]
-    means: dict[str, list[float]] = {}
-    for strategy in sorted(set.intersection(*(set(scores) for scores in graphs.values()))):
-        by_domain: dict[str, list[float]] = {}
-        for name, scores in graphs.items():
-            by_domain.setdefault(DOMAINS[name], []).append(scores[strategy])
-        means[strategy] = [float(np.mean(values)) for values in by_domain.values()]
-    ranking = rank_strategies(means)
-    order = sorted(means, key=lambda name: ranking.ranks[name])
-    out = ["| strategy, with views | average rank | mean over domains |", "| --- | ---: | ---: |"]
-    return "\n".join(out + [f"| {name} | {ranking.ranks[name]:.2f} | {np.mean(means[name]):.1f} |" for name in order])
-
-
 def search_tables() -> str:
     files = ("closed-form-search.json", "closed-form-search-2.json")
     out: list[str] = []
@@ -450,7 +444,9 @@ def search_tables() -> str:
                 f" {graphs[worst][3]:+.1f} ({worst}) |"
             )
         out.append("")
-    return "\n".join([*out, *first_questions_table(), *closed_gate_table(), *temperature_table()])
+    return "\n".join(
+        [*out, *first_questions_table(), *closed_gate_table(), *temperature_table(), *self_training_table()]
+    )
 
 
 def first_questions_table() -> list[str]:
@@ -517,8 +513,9 @@ def temperature_table() -> list[str]:
             " before any of them was tried: the graphs of sweep 11, one other copy or seed each, two and five labels a"
             f" class chosen by `gain`, {record['runs']} runs; means over domains, of which four are generated graphs on"
             f" which hardly anything can be learned. The rule takes *{best}*, ahead by"
-            f" {kept - scores[best]['brier']:.3f}. **It is not built yet**: it changes every probability that is told"
-            " (not what is predicted or asked), and on graphs on which much can be learned it is less sure than it could be."
+            f" {kept - scores[best]['brier']:.3f}, and so do probabilities since version 3 of `views`; *as it is* is"
+            " what there was. What is predicted or asked does not change. Where much can be learned it is less sure"
+            " than it could be."
         ),
         "",
         "| form | Brier score | expected calibration error | above 0.9 | of these right |",
@@ -527,6 +524,41 @@ def temperature_table() -> list[str]:
     for form, score in scores.items():
         shares = f"{100 * score['above']:.0f} % | {100 * score['right_above']:.0f} %"
         out.append(f"| {form} | {score['brier']:.4f} | {score['error']:.4f} | {shares} |")
+    return [*out, ""]
+
+
+def self_training_table() -> list[str]:
+    """Whether it learns from its own predictions: what the rule of ``self_training.py`` was given and chose."""
+    record = json.loads((RESULTS / "self-training.json").read_text())
+    scores = record["scores"]
+    rows = [row for row in record["rows"] if row["strategy"] == "gain"]
+    passed = [
+        form
+        for form, one in scores["gain"].items()
+        if one["lead"] >= 0.3 and one["lead"] > one["half_width"] and one["worst"] >= -0.5
+    ]
+    out = [
+        "## Sweep 14: self-training",
+        "",
+        (
+            "The rule stands in `benchmarks/self_training.py`, which also says what the forms are, and was committed"
+            f" before any of them was played: one copy each of {len({row['graph'] for row in rows})} graphs,"
+            " generated ones on which hardly anything can be learned among them, two and five labels a class,"
+            f" {record['runs']} runs, the share of right predictions on the nodes that were not asked. To be taken, a"
+            " form must be ahead by 0.3 after `gain`, its interval over domains above 0, no domain over 0.5 behind."
+            f" **{'Taken: ' + ', '.join(passed) if passed else 'None is, so nothing of it is built'}**: each question"
+            " would cost a fit more for every label."
+        ),
+        "",
+        "| form | lead after gain | worst domain | lead after random choice | worst domain |",
+        "| --- | ---: | ---: | ---: | ---: |",
+    ]
+    for form in list(scores["gain"])[1:]:
+        cells = []
+        for strategy in ("gain", "random"):
+            one = scores[strategy][form]
+            cells += [f"{one['lead']:+.2f} ± {one['half_width']:.2f}", f"{one['worst']:+.1f}"]
+        out.append(f"| {form} | {' | '.join(cells)} |".replace("-", "−"))
     return [*out, ""]
 
 
@@ -545,7 +577,7 @@ def constants_table() -> str:
             f"{posterior._SHARPNESS:g}, less while labels are fewer than {posterior._RAMP:g}",
         ),
         ("views that `gain` looks at", f"the {gain._VIEWS} with most weight"),
-        ("nodes that a node is joined to as kin", f"the {kin.NEAREST} nearest"),
+        ("nodes that a node is joined to as kin", f"the {products.NEAREST} nearest"),
         (
             "leading columns of a view that `gain` looks at",
             f"{construction.LEADING}; with more than 25 classes up to {construction.MOST_LEADING}",
@@ -580,7 +612,8 @@ def classes_table() -> str:
             since.setdefault(row["machine"]["commit"], []).append(f"{row['classes']} classes, {row['kind']}")
     anew = [f"At commit {commit}: {'; '.join(rows)}." for commit, rows in since.items()]
     first = (
-        "Measured during the search, with kin views in another form (.05 × 20, 256 columns) and the gate's test as it was"
+        "Measured during the search, with kin views in another form (.05 × 20, 256 columns) and the"
+        " gate's test as it was"
         " then, but for what was measured since; the columns that grow with the classes are those of today."
     )
     return "\n".join([*out, "", " ".join([first, *anew])])
@@ -647,7 +680,6 @@ def main() -> None:
             "budgets": budget_table(result),
             "paper": paper_table(result),
             "beyond": beyond_table(result),
-            "ranks": rank_table(result),
             "area": area_table(result),
             "calibration": calibration_words(result),
             "behind": behind_words(result),

@@ -28,21 +28,16 @@ are counted from them mislead: the gate makes questions random from one label a 
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
-from closed_form import HALVES, budgets_of
-from first_questions import DEVELOPED, KINDS, generated, judged
-from machine import describe_machine
+from first_questions import KINDS, compared, developed_copies, generated
 
 from nodewise.classifiers.views import posterior
 from nodewise.classifiers.views.posterior import Members, Posterior, loss_scale, stretched_by
-from nodewise.datasets import load_graph
-from nodewise.evaluation import compare, graph_copies
 from nodewise.graph import Graph
 from nodewise.ground.files import write_json
 from nodewise.strategies import gain
@@ -125,7 +120,10 @@ def play(form: Form) -> None:
 
 
 def with_shares(self: Posterior, plain: Members, counted: torch.Tensor) -> Members:
-    """The members where shares are counted from some labels alone, [run, label]: `Posterior.members` in its plain case."""
+    """The members where shares are counted from some labels alone, [run, label].
+
+    It is `Posterior.members` in its plain case.
+    """
     even, targets, mask = 1 / self.classes, plain.targets, self.mask[:, None, : plain.targets.shape[-1]].float()
     own = targets * counted[:, None]
     number = counted.sum(1)[:, None]
@@ -146,15 +144,10 @@ def with_shares(self: Posterior, plain: Members, counted: torch.Tensor) -> Membe
 
 def played_on() -> Iterator[tuple[str, str, Graph]]:
     """Domain, name and graph, one copy or seed after the other."""
-    halves = json.loads(HALVES.read_text())["developed_on"]
-    domains = {name: domain for domain, names in halves.items() for name in names}
     for kind in (*KINDS, *UNEVEN):
         for seed in SEEDS:
             yield kind, kind, (uneven if kind in UNEVEN else generated)(kind, seed)
-    for name in DEVELOPED:
-        copies = list(graph_copies(load_graph(name), copies=max(COPIES) + 1))
-        for seed in COPIES:
-            yield domains[name], name, copies[seed]
+    yield from developed_copies(COPIES)
 
 
 def main() -> None:
@@ -162,27 +155,8 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=30)
     parser.add_argument("--out", type=Path, default=RESULT)
     given = parser.parse_args()
-    scores: dict[str, dict[str, dict[str, list[float]]]] = {}  # by graph, form or random, and labels a class
-    domains: dict[str, str] = {}
-    machine = describe_machine()
-    for domain, name, graph in played_on():
-        domains[name] = domain
-        budgets, own = budgets_of(graph, (1, 2)), scores.setdefault(name, {})
-        for form in ("random", *FORMS):
-            play(FORMS.get(form, Form()))
-            strategy = "random" if form == "random" else "gain"
-            result = compare(graph, [strategy], classifiers=["views"], budgets=budgets, runs=given.runs, device="cpu")
-            for per, setting in zip(("1", "2"), result.settings, strict=False):
-                (outcome,) = setting.outcomes.values()
-                own.setdefault(form, {}).setdefault(per, []).extend(round(float(v), 3) for v in outcome.micro_f1)
-        print(graph.name, {f: [round(float(np.mean(v)), 1) for v in at.values()] for f, at in own.items()}, flush=True)
-    result: dict[str, Any] = {"schema": 1, "benchmark": "closed gate", "machine": machine, "seed": 0}
-    result |= {"runs": given.runs, "scores": {form: judged(form, scores, domains) for form in FORMS}}
-    result["graphs"] = {
-        name: {form: {per: round(float(np.mean(v)), 2) for per, v in at.items()} for form, at in own.items()}
-        for name, own in scores.items()
-    }
-    write_json(given.out, result)
+    found = compared(played_on(), FORMS, lambda form: play(FORMS.get(form, Form())), given.runs)
+    write_json(given.out, {"schema": 1, "benchmark": "closed gate"} | found)
 
 
 if __name__ == "__main__":

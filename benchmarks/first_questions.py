@@ -8,8 +8,8 @@ learned the classes of these decide what is predicted: a graph is ahead of rando
 
 **The rule.** It was written before any of these graphs was played with any of the forms.
 
-- The graphs are `DEVELOPED`, of the half that settings are chosen on (`halves.json`), as two copies each with a fifth of
-  the nodes left out (seeds 20 and 21; those that figures are reported on are 0 to 9), and the generated `KINDS`, two
+- The graphs are `DEVELOPED`, of the half that settings are chosen on (`halves.json`), as two copies each with a fifth
+  of the nodes left out (seeds 20 and 21; those that figures are reported on are 0 to 9), and the generated `KINDS`, two
   seeds each, on which labels hang on nothing (two uneven classes, four even ones), weakly on the degree, or weakly on
   how rare a node's features are.
 - The forms are `FORMS`: the first so many questions, at most as many as there are classes, are drawn among the so many
@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -108,15 +108,26 @@ def scored_by(questions: int, among: int) -> Callable[[Sight], torch.Tensor]:
 
 def played_on() -> Iterator[tuple[str, str, Graph]]:
     """Domain, name and graph, one copy or seed after the other."""
-    halves = json.loads(HALVES.read_text())["developed_on"]
-    domains = {name: domain for domain, names in halves.items() for name in names}
     for kind in KINDS:
         for seed in (0, 1):
             yield kind, kind, generated(kind, seed)
+    yield from developed_copies(COPIES)
+
+
+def developed_copies(seeds: Sequence[int]) -> Iterator[tuple[str, str, Graph]]:
+    """Domain, name and copies of these seeds of each graph of `DEVELOPED`."""
+    halves = json.loads(HALVES.read_text())["developed_on"]
+    domains = {name: domain for domain, names in halves.items() for name in names}
     for name in DEVELOPED:
-        copies = list(graph_copies(load_graph(name), copies=max(COPIES) + 1))
-        for seed in COPIES:
+        copies = list(graph_copies(load_graph(name), copies=max(seeds) + 1))
+        for seed in seeds:
             yield domains[name], name, copies[seed]
+
+
+def use(form: str) -> None:
+    """Let `gain` ask in this form from now on."""
+    if form != "random":
+        gain._settled_scores = scored_by(*FORMS[form])
 
 
 def main() -> None:
@@ -124,35 +135,43 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--out", type=Path, default=RESULT)
     given = parser.parse_args()
+    write_json(given.out, {"schema": 1, "benchmark": "first questions"} | compared(played_on(), FORMS, use, given.runs))
+
+
+def compared(
+    graphs: Iterable[tuple[str, str, Graph]], forms: Collection[str], use: Callable[[str], None], runs: int
+) -> dict[str, Any]:
+    """What forms of `gain`, and random choice, reach with one and two labels a class, judged by the rule.
+
+    Args:
+        graphs: domain, name and graph; copies of a graph have its name.
+        forms: their names. use: lets `gain` play the form of that name, or as it is for ``"random"``.
+        runs: on each graph.
+    """
+    machine = describe_machine()
     scores: dict[str, dict[str, dict[str, list[float]]]] = {}  # by graph, form or random, and labels a class
     domains: dict[str, str] = {}
-    for domain, name, graph in played_on():
+    for domain, name, graph in graphs:
         domains[name] = domain
         budgets, own = budgets_of(graph, (1, 2)), scores.setdefault(name, {})
-        for form in ("random", *FORMS):
-            if form != "random":
-                gain._settled_scores = scored_by(*FORMS[form])
+        for form in ("random", *forms):
+            use(form)
             strategy = "random" if form == "random" else "gain"
-            result = compare(graph, [strategy], classifiers=["views"], budgets=budgets, runs=given.runs, device="cpu")
+            result = compare(graph, [strategy], classifiers=["views"], budgets=budgets, runs=runs, device="cpu")
             for per, setting in zip(("1", "2"), result.settings, strict=False):
                 (outcome,) = setting.outcomes.values()
                 own.setdefault(form, {}).setdefault(per, []).extend(round(float(v), 3) for v in outcome.micro_f1)
         print(graph.name, {f: [round(float(np.mean(v)), 1) for v in at.values()] for f, at in own.items()}, flush=True)
-    write_json(
-        given.out,
-        {
-            "schema": 1,
-            "benchmark": "first questions",
-            "machine": describe_machine(),
-            "seed": 0,
-            "runs": given.runs,
-            "scores": {form: judged(form, scores, domains) for form in FORMS},
-            "graphs": {
-                name: {form: {per: round(float(np.mean(v)), 2) for per, v in at.items()} for form, at in own.items()}
-                for name, own in scores.items()
-            },
+    return {
+        "machine": machine,
+        "seed": 0,
+        "runs": runs,
+        "scores": {form: judged(form, scores, domains) for form in forms},
+        "graphs": {
+            name: {form: {per: round(float(np.mean(v)), 2) for per, v in at.items()} for form, at in own.items()}
+            for name, own in scores.items()
         },
-    )
+    }
 
 
 def judged(form: str, scores: dict[str, Any], domains: dict[str, str]) -> dict[str, Any]:

@@ -5,8 +5,8 @@
 
 It says how many of the new rows are predicted right, beside those that were there first, whether all labels are still
 there, how long the command took, and, in seconds of the processor inside one process: the addition itself, making the
-views of the grown graph anew, and the prediction that follows. *Taken back*: the prediction after an undo, which must be
-that of before to the bit.
+views of the grown graph anew, and the prediction that follows. *Taken back*: the prediction after an undo, which must
+be that of before to the bit.
 
 The same job of 2,000 is then done in the page: Chromium uploads the table, answers 50 questions by key as somebody who
 knows every text, and adds the later table in the panel of rows. The seconds run from the click to the page saying that
@@ -127,6 +127,7 @@ def measure(folder: Path, first: int, seed: int = 0) -> dict[str, Any]:
 
 def in_the_page(folder: Path, first: int, seed: int = 0) -> dict[str, Any]:
     """The same job as a person does it with the page."""
+    from chromium import open_chromium
     from playwright.sync_api import sync_playwright
 
     rows = texts(first + LATER, seed)
@@ -136,7 +137,7 @@ def in_the_page(folder: Path, first: int, seed: int = 0) -> dict[str, Any]:
             some = [[f"text {number}", rows[number][0]] for number in range(start, end)]
             csv.writer(file).writerows([["name", "text"], *some])
     with studio(folder) as server, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
+        browser = open_chromium(playwright)
         page = browser.new_page(viewport={"width": 1280, "height": 800})
         page.set_default_timeout(300_000)
         page.add_init_script("localStorage.setItem('nodewise.annotator', 'me')")
@@ -215,8 +216,10 @@ def table(record: dict[str, Any]) -> str:
     (page,) = record["rows"][0]["in_the_page"]
     lines += [
         "",
-        f"The job of {page['first']:,} texts in the page, in Chromium: {'all' if page['labels_kept'] else 'not all'} labels"
-        f" are there, {page['accuracy_first_rows']} % of the first rows and {page['accuracy_new_rows']} % of the new ones"
+        f"The job of {page['first']:,} texts in the page, in Chromium:"
+        f" {'all' if page['labels_kept'] else 'not all'} labels"
+        f" are there, {page['accuracy_first_rows']} % of the first rows and {page['accuracy_new_rows']} %"
+        " of the new ones"
         f" are predicted right. The addition took the studio {page['cpu_seconds_to_add']} s of the processor"
         f" ({page['seconds_to_add']} s from the click to the page saying so), the export of all predictions after it"
         f" {page['cpu_seconds_to_export']} s.",

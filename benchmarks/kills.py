@@ -23,10 +23,11 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -198,20 +199,22 @@ class Campaign:
         import httpx
 
         with self.running_studio() as (process, address):
-            fresh = {}
-            end = time.time() + self.chance.random() * 2
-            with httpx.Client(base_url=f"{address}/api/v1", timeout=60) as client:
-                try:
-                    while time.time() < end:
-                        node = self.chance.randrange(NODES)
-                        answer = client.post(
-                            "/tell", json={"annotator": "page", "labels": [{"node": node, "label": "ab"[node % 2]}]}
-                        )
-                        if answer.status_code == 200:
-                            fresh[answer.json()["events"][0]] = ("page", "tell", node)
-                except httpx.TransportError:
-                    pass
-            process.kill()
+            fresh: dict[int, tuple[str, str, int]] = {}
+            enough, pause = self.chance.randrange(1, 30), self.chance.random() * 0.1
+            killer: threading.Timer | None = None
+            with httpx.Client(base_url=f"{address}/api/v1", timeout=60) as client, suppress(httpx.TransportError):
+                while True:  # until it is killed, while a further answer is on its way
+                    node = self.chance.randrange(NODES)
+                    label = {"node": node, "label": "ab"[node % 2]}
+                    answer = client.post("/tell", json={"annotator": "page", "labels": [label], "overrule": True})
+                    if answer.status_code != 200:
+                        raise AssertionError(f"the studio took no answer: {answer.status_code} {answer.text}")
+                    fresh[answer.json()["events"][0]] = ("page", "tell", node)
+                    if killer is None and len(fresh) >= enough:
+                        killer = threading.Timer(pause, process.kill)
+                        killer.start()
+            assert killer is not None, "the studio ended by itself"
+            killer.join()
             process.wait()
         self.counts["kills"] += 1
         self.counts["studio"] += 1

@@ -40,7 +40,9 @@ def describe_machine(device: str = "cpu") -> dict[str, Any]:
 
 
 def commit() -> str | None:
-    """The commit of the code that was measured: from git, or from NODEWISE_COMMIT where there is no git."""
+    """The commit of the code that was measured: from NODEWISE_COMMIT, which a copy without its git needs, or git."""
+    if os.environ.get("NODEWISE_COMMIT"):
+        return os.environ["NODEWISE_COMMIT"]
     try:
         done = subprocess.run(
             ["git", "rev-parse", "--short", "HEAD"],
@@ -51,7 +53,7 @@ def commit() -> str | None:
         )
         return done.stdout.strip()
     except (OSError, subprocess.CalledProcessError):
-        return os.environ.get("NODEWISE_COMMIT")
+        return None
 
 
 def write_record(path: Path, benchmark: str, begin: float, row: dict[str, Any]) -> None:

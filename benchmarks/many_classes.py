@@ -1,9 +1,12 @@
-"""Many classes: `views` with gain and with random choice beside the GCN and the nearest labelled row, on generated rows.
+"""Many classes: `views` with gain and with random choice beside the GCN and the nearest labelled row.
 
-    python benchmarks/many_classes.py [--classes 2,10,24,50,100,200] [--runs 5] [--out benchmarks/results/many-classes.json]
-    python benchmarks/many_classes.py --without-gain      the other columns alone: gain takes minutes a run with 200 classes
-    python benchmarks/many_classes.py --join LINES …      lines that several calls have printed, into that result, each in
-                                                          place of the row that stood there
+The rows are generated.
+
+    python benchmarks/many_classes.py [--classes 2,10,24,50,100,200] [--runs 5]
+        [--out benchmarks/results/many-classes.json]
+    python benchmarks/many_classes.py --without-gain    the other columns alone: gain takes minutes with 200 classes
+    python benchmarks/many_classes.py --join LINES …    lines that several calls have printed, into that result,
+                                                        each in place of the row that stood there
 
 Rows: class centres from a normal distribution in so many columns, rows around them with so much noise, 20 a class (at
 least 2,000), joined to their 10 nearest. Texts: each class has 30 words of its own, a row is 20 words, a share of them

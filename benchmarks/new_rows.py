@@ -164,8 +164,15 @@ def page() -> None:
     whole_record = json.loads(RESULTS.read_text(encoding="utf-8"))
     record, machine = whole_record["rows"][0], whole_record["machine"]
     lines = [
-        f"Accuracy in percent on a fifth of the rows that was held out, {_LABELS} labels a class drawn among the others, mean over {record['runs']} draws. *Inside*: the same rows",
-        "as nodes of the whole graph. k-NN has the best of 1, 3, 5 and 10 neighbours, chosen on the held-out rows themselves. *Confidence*: the mean probability of the predicted class. *Unlike*:",
+        (
+            f"Accuracy in percent on a fifth of the rows that was held out, {_LABELS} labels a class drawn"
+            f" among the others, mean over {record['runs']} draws. *Inside*: the same rows"
+        ),
+        (
+            "as nodes of the whole graph. k-NN has the best of 1, 3, 5 and 10 neighbours, chosen on the"
+            " held-out rows themselves. *Confidence*: the mean probability of the predicted class."
+            " *Unlike*:"
+        ),
         "held-out rows that were called like nothing seen.",
         "",
         "| rows | new rows | inside the graph | k-NN | logistic regression | confidence | unlike | rows a second |",

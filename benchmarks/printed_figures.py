@@ -67,7 +67,7 @@ class Network(torch.nn.Module):
 
 
 class Setting:
-    """A graph as the notebooks have it: features, both directions of edges, labels, public validation and test nodes."""
+    """A graph as the notebooks have it: features, both directions of edges, labels, public split."""
 
     def __init__(self, name: str, rows_sum_to_one: bool) -> None:
         graph = nw.load_graph(name)
@@ -139,7 +139,10 @@ def featprop(setting: Setting, budget: int, seed: int) -> np.ndarray:
 def nearest_to_centres(
     points: np.ndarray, part: np.ndarray, count: int, seed: int, asked: list[int], far: bool = False
 ) -> np.ndarray:
-    """Of one part's nodes those nearest to its centres; in the far form the distance to earlier parts' queries is taken off."""
+    """Of one part's nodes those nearest to its centres.
+
+    In the far form the distance to earlier parts' queries is taken off.
+    """
     inside, chosen = points[part], []
     centres = KMeans(count, init="k-means++", n_init=1, random_state=seed).fit(inside).cluster_centers_
     away = np.min([np.linalg.norm(inside - points[node], axis=1) for node in asked], 0) if far and asked else 0.0
@@ -303,7 +306,7 @@ def steps_table() -> list[str]:
     for row in rows:
         score = row["micro_f1"]
         name = row["step"] if row["step"] in ("libraries", "all ours") else f"libraries, but {row['step']}"
-        sizes = ", ".join(map(str, row["parts"]))
+        sizes = ", ".join(map(str, row["parts"][0])) if len(row["parts"]) == 1 else "others with each seed"
         lines.append(f"| {name} | {sizes} | {score['mean']:.1f} ± {score['ci95']:.1f} |")
     return lines
 

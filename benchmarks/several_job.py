@@ -1,15 +1,16 @@
 """A whole job of rows with several classes through the page, as a person would do it: 2,000 generated texts.
 
     python benchmarks/several_job.py --out benchmarks/results/several-job.json
-    python benchmarks/several_job.py --page benchmarks/results/several-job.json      what docs/several-labels.md says of it
+    python benchmarks/several_job.py --page benchmarks/results/several-job.json    for docs/several-labels.md
 
 A text has any number of six topics, also none. ``plain``: of each topic that it has four of its twelve words, beside
 six words that say nothing. ``noisy``: two of thirty words, ten that say nothing, and in half of the texts a stray word
-of any topic. The second was added because the first is easy: after 75 answers every row was right. Which topics a row has stands in no table that the studio sees. ``nodewise studio`` runs in a process
-of its own; Chromium opens the page, uploads the table, and answers as somebody who knows every row and needs no time to
-read: a key for each class, or the one for none of them, then Enter. So the seconds are those that the page and the
-studio take: from Enter to the next question on the screen, and until it takes a key, which is half a second later. After
-some numbers of answers the export of that moment is scored on the rows that nobody has labelled.
+of any topic. The second was added because the first is easy: after 75 answers every row was right. Which topics a row
+has stands in no table that the studio sees. ``nodewise studio`` runs in a process of its own; Chromium opens the page,
+uploads the table, and answers as somebody who knows every row and needs no time to read: a key for each class, or the
+one for none of them, then Enter. So the seconds are those that the page and the studio take: from Enter to the next
+question on the screen, and until it takes a key, which is half a second later. After some numbers of answers the export
+of that moment is scored on the rows that nobody has labelled.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from typing import Any
 
 import httpx
 import numpy as np
+from chromium import open_chromium
 from machine import write_record
 from playwright.sync_api import Page, sync_playwright
 from studio_job import quantiles
@@ -104,7 +106,7 @@ def run(count: int, points: list[int], form: str) -> dict[str, Any]:
         with table.open("w", encoding="utf-8", newline="") as file:
             writer = csv.writer(file)
             writer.writerows([["name", "text"], *([row["name"], row["text"]] for row in rows)])
-        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
+        browser = open_chromium(playwright)
         page = browser.new_page(viewport={"width": 1280, "height": 800})
         page.add_init_script("localStorage.setItem('nodewise.annotator', 'me')")
         page.goto(f"{server.address}/new")
@@ -148,9 +150,11 @@ def write_page(result: Path) -> None:
     (row,) = record["rows"]
     points = [str(each["answers"]) for each in row["plain"]["scores"]]
     lines = [
-        f"2,000 generated texts, six classes, through the page by keys alone (`benchmarks/several_job.py`, which says what"
+        "2,000 generated texts, six classes, through the page by keys alone"
+        " (`benchmarks/several_job.py`, which says what"
         f" the texts are; {record['machine']['cores']} cores at load {record['load'][0]:.0f}, commit"
-        f" {record['machine']['commit']}): Micro-F1 in percent of the rows that nobody has labelled, after so many answers.",
+        f" {record['machine']['commit']}): Micro-F1 in percent of the rows that nobody has labelled,"
+        " after so many answers.",
         "",
         f"| texts | {' | '.join(points)} | from Enter to the next question, median and 95th percentile |",
         f"| --- | {' | '.join('---:' for _ in points)} | ---: |",

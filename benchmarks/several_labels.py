@@ -1,4 +1,4 @@
-"""Several labels a node: `views` with gain, random choice and uncertainty, beside one-against-the-rest logistic regression.
+"""Several labels a node: `views` with gain, random choice and uncertainty, beside logistic regressions.
 
     python benchmarks/several_labels.py GRAPH.npz … [--runs 10] [--out benchmarks/results/several-labels.json]
     python benchmarks/several_labels.py --page            docs/several-labels.md's table from that result

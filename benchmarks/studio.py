@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import os
 import random
-import shutil
 import signal
 import subprocess
 import sys
@@ -105,13 +104,11 @@ class OpenPage:
     """The work page in Chromium: how often it was told of news, how long it took to draw a frame, what went wrong."""
 
     def __init__(self, address: str) -> None:
+        from chromium import open_chromium
         from playwright.sync_api import sync_playwright
 
         self._playwright = sync_playwright().start()
-        executable = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-        self._browser = self._playwright.chromium.launch(
-            executable_path=executable, args=["--no-sandbox", "--disable-dev-shm-usage"]
-        )
+        self._browser = open_chromium(self._playwright)
         self.page = self._browser.new_page(viewport={"width": 1280, "height": 800})
         self.errors: list[str] = []
         self.messages = 0

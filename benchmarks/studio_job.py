@@ -19,7 +19,6 @@ import argparse
 import csv
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -30,6 +29,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from chromium import open_chromium
 from machine import write_record
 from playwright.sync_api import Page, sync_playwright
 
@@ -38,11 +38,18 @@ SECTIONS, EACH = 8, 250
 WATCH = """() => {
     window.steps = [];
     let pressed = null;
-    addEventListener("keydown", () => { if (document.body.dataset.phase === "ready") pressed = { at: performance.now() }; }, true);
+    addEventListener("keydown", () => {
+        if (document.body.dataset.phase === "ready") pressed = { at: performance.now() };
+    }, true);
     new MutationObserver(() => {
         const phase = document.body.dataset.phase;
-        if (pressed && phase === "settling" && pressed.shown === undefined) pressed.shown = performance.now() - pressed.at;
-        if (pressed?.shown !== undefined && (phase === "ready" || phase === "idle")) { window.steps.push([pressed.shown, performance.now() - pressed.at]); pressed = null; }
+        if (!pressed) return;
+        const since = performance.now() - pressed.at;
+        if (phase === "settling" && pressed.shown === undefined) pressed.shown = since;
+        if (pressed.shown !== undefined && (phase === "ready" || phase === "idle")) {
+            window.steps.push([pressed.shown, since]);
+            pressed = null;
+        }
     }).observe(document.body, { attributes: true, attributeFilter: ["data-phase"] });
 }"""
 CHOSEN = """() => [...document.querySelectorAll(".table-row:has(input:checked)")].map((row) =>
@@ -187,13 +194,10 @@ def measure(folder: Path, labels: int, seconds: float) -> dict[str, Any]:
     command = [sys.executable, "-m", "nodewise", "studio", "--port", "0", "--no-browser"]
     server = subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True)
     assert server.stdout is not None
-    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     try:
         address = server.stdout.readline().strip().rstrip("/")
         with sync_playwright() as playwright:
-            browser = playwright.chromium.launch(
-                executable_path=chromium, args=["--no-sandbox", "--disable-dev-shm-usage"]
-            )
+            browser = open_chromium(playwright)
             context = browser.new_context(viewport={"width": 1280, "height": 800}, accept_downloads=True)
             context.set_default_timeout(120_000)
             context.add_init_script("localStorage.setItem('nodewise.annotator', 'me')")

@@ -23,6 +23,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+from chromium import open_chromium
 from machine import write_record
 from playwright.sync_api import Page, sync_playwright
 from studio_job import WATCH, quantiles
@@ -84,10 +85,7 @@ def measure(folder: Path, rows: int, labels: int) -> dict[str, Any]:
         opened.callback(server.terminate)
         assert server.stdout is not None
         address = server.stdout.readline().strip().rstrip("/")
-        chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-        browser = opened.enter_context(sync_playwright()).chromium.launch(
-            executable_path=chromium, args=["--no-sandbox", "--disable-dev-shm-usage"]
-        )
+        browser = open_chromium(opened.enter_context(sync_playwright()))
         context = browser.new_context(viewport={"width": 1280, "height": 800})
         context.set_default_timeout(600_000)
         context.add_init_script("localStorage.setItem('nodewise.annotator', 'me')")

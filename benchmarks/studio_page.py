@@ -92,9 +92,10 @@ def latency(record: dict[str, Any]) -> list[str]:
 
     def line(size: dict[str, Any]) -> str:
         shown, ready = size["key_to_question_ms"], size["key_to_ready_ms"]
+        since = f" (commit {size['commit']})" if "commit" in size else ""  # measured apart from the others
         return (
-            f"| {size['rows']:,} | {size['first_question_s']:.1f} s | {shown['p50']:.0f} ms | {shown['p95']:.0f} ms |"
-            f" {ready['p50'] / 1e3:.2f} and {ready['p95'] / 1e3:.2f} s |"
+            f"| {size['rows']:,}{since} | {size['first_question_s']:.1f} s | {shown['p50']:.0f} ms |"
+            f" {shown['p95']:.0f} ms | {ready['p50'] / 1e3:.2f} and {ready['p95'] / 1e3:.2f} s |"
         )
 
     labels = ", ".join(str(number) for number in dict.fromkeys(size["labels"] for size in row["sizes"]))
@@ -105,7 +106,10 @@ def latency(record: dict[str, Any]) -> list[str]:
             " the half second in which a double press is ignored:"
         ),
         "",
-        "| rows | opened until the first question | median | 95th percentile | whole step, median and 95th percentile |",
+        (
+            "| rows | opened until the first question | median | 95th percentile | whole step, median and"
+            " 95th percentile |"
+        ),
         "| ---: | ---: | ---: | ---: | ---: |",
         *map(line, row["sizes"]),
     ]
@@ -116,7 +120,8 @@ def team(record: dict[str, Any]) -> list[str]:
     bulk = f"{row['bulk']:,} of them for five rows at once, " if "bulk" in row else ""
     return [
         (
-            f"{row['people']} annotators with links of their own, an owner who gave {row['assigned']:,} rows to people and"
+            f"{row['people']} annotators with links of their own, an owner who gave {row['assigned']:,}"
+            " rows to people and"
             f" freed {row['released']:,}, and {row['kills']} kills of the studio (`benchmarks/studio_team.py`;"
             f" {where(record)}): {row['answers']:,} answers acknowledged, {bulk}{row['taken_back']:,} taken back,"
             f" {len(row['lost'])} lost; {len(row['seen'])} times somebody saw what they should not."

@@ -2,11 +2,11 @@
 
     pip install playwright
     python benchmarks/studio_pictures.py --out docs/images
-    python benchmarks/studio_pictures.py --all --out pictures
+    python benchmarks/studio_pictures.py --all --out build/pictures
 
 It starts `nodewise studio`, makes a session of made-up letters (`studio_letters.py`) and answers as somebody who knows
 the topics would. It takes the pictures that README or a page of docs/ shows; with ``--all`` every view, light and dark,
-on a desktop and on a phone.
+on a desktop, on a phone and at 200 % zoom. Those of one view or more are taken again with ``--views table keys``.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,11 @@ from studio_letters import write_letters
 
 LAPTOP = {"width": 1280, "height": 800}
 PHONE = {"width": 390, "height": 844}
+ZOOMED = {"width": 640, "height": 400}
+"""What is left of a laptop's screen at 200 % zoom."""
 ROOT = Path(__file__).parents[1]
+TOKEN = "the-token-of-the-pictures"
+"""With a token people can have links of their own."""
 
 
 def shown_pictures() -> set[str]:
@@ -40,11 +45,13 @@ class Studio:
     """The server, and somebody who knows every letter's topic."""
 
     def __init__(self, folder: Path, topics: list[str]) -> None:
-        command = [sys.executable, "-m", "nodewise", "studio", "--port", "0", "--no-browser"]
+        command = [sys.executable, "-m", "nodewise", "studio", "--port", "0", "--no-browser", "--token", TOKEN]
         self._process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True)
         assert self._process.stdout is not None
-        self.address = self._process.stdout.readline().strip().rstrip("/")
-        self._client = httpx.Client(base_url=f"{self.address}/api/v1", timeout=300)
+        self.address = self._process.stdout.readline().split("?")[0].strip().rstrip("/")
+        self._client = httpx.Client(
+            base_url=f"{self.address}/api/v1", headers={"Authorization": f"Bearer {TOKEN}"}, timeout=300
+        )
         self._topics = topics
 
     def answer(self, count: int, annotator: str = "me") -> None:
@@ -91,6 +98,7 @@ def coloured(page: Page, studio: Studio) -> None:
         if not status["updating"]:
             break
         page.wait_for_timeout(200)
+    page.locator(".making-report .spinner").wait_for(state="detached")
     page.wait_for_timeout(1500)
 
 
@@ -98,13 +106,14 @@ def open_page(browser: Browser, studio: Studio, theme: str = "light", path: str 
     context = browser.new_context(**{"viewport": LAPTOP, "color_scheme": theme, "reduced_motion": "reduce", **options})
     context.add_init_script("localStorage.setItem('nodewise.annotator', 'me')")
     page = context.new_page()
-    page.goto(f"{studio.address}{path}")
+    page.goto(f"{studio.address}{path}?token={TOKEN}")
     return page
 
 
 SHAPES: dict[str, dict[str, Any]] = {
     "": {"viewport": LAPTOP},
     "-phone": {"viewport": PHONE, "has_touch": True, "is_mobile": True, "device_scale_factor": 1.5},
+    "-zoom": {"viewport": ZOOMED, "device_scale_factor": 2},
 }
 """What is added to a picture's name, and the screen that it is taken on."""
 
@@ -114,10 +123,20 @@ class Camera:
 
     Args:
         wanted: the names of the pictures to keep; None keeps all.
+        views: the names of the views to keep; None keeps all.
     """
 
-    def __init__(self, browser: Browser, studio: Studio, table: Path, out: Path, wanted: set[str] | None) -> None:
-        self._browser, self._studio, self._table, self._out, self._wanted = browser, studio, table, out, wanted
+    def __init__(
+        self,
+        browser: Browser,
+        studio: Studio,
+        table: Path,
+        out: Path,
+        wanted: set[str] | None,
+        views: list[str] | None,
+    ) -> None:
+        self._browser, self._studio, self._table, self._out = browser, studio, table, out
+        self._wanted, self._views = wanted, views
 
     def make(self) -> None:
         """The page for a new session, and the session that comes of it."""
@@ -127,12 +146,11 @@ class Camera:
             page.get_by_role("textbox", name="Classes").fill("opening hours, loans, events, computers, building")
             page.get_by_label("Budget").fill("30")
             page.get_by_label("Audit").fill("15")
-            page.mouse.move(4, 4)
             page.locator(":focus").blur()
             if not ending:
                 page.set_viewport_size({"width": 1100, "height": 1180})
             self._shoot(page, f"new{ending}", theme, full_page=not ending)
-            if theme == "dark" and ending:
+            if (ending, theme) == self._ways()[-1][::2]:
                 page.get_by_role("button", name="Make the session").click()
                 page.wait_for_url("**/s/*")
                 ready(page)
@@ -142,29 +160,42 @@ class Camera:
         """Every view of the work page, once there is something to see."""
         self._studio.post("/classes/describe", name="loans", text="borrowing, renewing, fees")
         self._studio.post("/classes/describe", name=None, text="One topic a letter: the one that it begins with.")
+        views: dict[str, Callable[[Page], None]] = {
+            "work": lambda page: None,
+            "around": self._around,
+            "list": self._list,
+            "map": self._map,
+            "look": self._look,
+            "similar": self._similar,
+            "table": self._table_of_all,
+            "filters": self._filters,
+            "act": self._act,
+            "settle": self._settle,
+            "classes": self._classes,
+            "rows": lambda page: page.locator("#rows-button").click(),
+            "models": lambda page: page.locator("#models-button").click(),
+            "settings": self._settings,
+            "name": lambda page: page.locator("#name-button").click(),
+            "export": lambda page: page.locator("#export-button").click(),
+            "history": lambda page: self._panel(page, "History"),
+            "annotators": self._annotators,
+            "people": self._people,
+            "assign": self._assign,
+            "keys": self._keys,
+            "keys-changed": self._change_keys,
+            "focus": self._focus,
+        }
         for ending, shape, theme in self._ways():
-            page = open_page(self._browser, self._studio, theme, **shape)
-            ready(page)
-            coloured(page, self._studio)
-            self._shoot(page, f"work{ending}", theme)
-            for name, view in (
-                ("around", self._around),
-                ("map", self._map),
-                ("look", self._look),
-                ("table", self._table_of_all),
-                ("classes", self._classes),
-                ("settings", self._settings),
-                ("annotators", self._annotators),
-                ("settle", self._settle),
-                ("keys", self._keys),
-                ("focus", self._focus),
-            ):
-                fits = (name == "around") == bool(ending) or name not in ("around", "keys", "focus")
-                if fits and self._wants(f"{name}{ending}", theme):
-                    view(page)
-                    self._shoot(page, f"{name}{ending}", theme)
-                    self._back(page)
-            page.context.close()
+            for name, view in views.items():
+                if not self._wants(f"{name}{ending}", theme):
+                    continue
+                page = open_page(self._browser, self._studio, theme, **shape)
+                ready(page)
+                coloured(page, self._studio)
+                view(page)
+                page.wait_for_timeout(400)
+                self._shoot(page, f"{name}{ending}", theme)
+                page.context.close()
 
     def close(self) -> None:
         """What is there when the budget is spent, and the list of jobs."""
@@ -184,41 +215,27 @@ class Camera:
         return [(ending, shape, theme) for theme in ("light", "dark") for ending, shape in SHAPES.items()]
 
     def _wants(self, name: str, theme: str) -> bool:
-        return self._wanted is None or _file_name(name, theme) in self._wanted
+        is_view = self._views is None or name.removesuffix("-phone").removesuffix("-zoom") in self._views
+        return is_view and (self._wanted is None or _file_name(name, theme) in self._wanted)
 
     def _shoot(self, page: Page, name: str, theme: str, **options: Any) -> None:
         """Take the picture if it is wanted, with as many colours as it needs and no more."""
         if not self._wants(name, theme):
             return
+        page.mouse.move(4, 4)
         path = self._out / _file_name(name, theme)
         page.screenshot(path=path, **options)
-        Image.open(path).convert("RGB").quantize(256, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(
-            path, optimize=True
-        )
-
-    def _back(self, page: Page) -> None:
-        page.mouse.move(4, 4)
-        page.keyboard.press("Escape")
-        page.evaluate(
-            "() => { document.querySelector('dialog[open]')?.close(); document.body.classList.remove('focused');"
-            " document.activeElement.blur(); scrollTo(0, 0); }"
-        )
-        done = page.locator(".chosen-nodes button", has_text="Done")
-        if done.is_visible():
-            done.click()
-        page.keyboard.press("Escape")
-        page.get_by_role("tab", name="Neighbourhood").click()
-        page.get_by_role("tab", name="Progress").click()
-        page.evaluate("() => { document.activeElement.blur(); scrollTo(0, 0); }")
-        ready(page)
+        taken = Image.open(path).convert("RGB")
+        few = taken.quantize(256, method=Image.Quantize.MAXCOVERAGE, kmeans=3, dither=Image.Dither.NONE)
+        few.save(path, optimize=True)
 
     def _around(self, page: Page) -> None:
         page.evaluate("() => scrollTo(0, document.querySelector('.panel.pictures').offsetTop - 60)")
         page.wait_for_timeout(500)
 
     def _map(self, page: Page) -> None:
-        page.get_by_role("tab", name="Map of the graph").click()
         page.get_by_role("tab", name="History").click()
+        page.get_by_role("tab", name="Map of the graph").click()
         page.locator(".map .note", has_text="rows").wait_for()
         canvas = page.locator(".map canvas")
         page.get_by_role("button", name="Choose rows by drawing around them").click()
@@ -263,17 +280,60 @@ class Camera:
         page.wait_for_timeout(1200)
 
     def _settle(self, page: Page) -> None:
-        page.get_by_role("tab", name="Annotators").click()
+        self._panel(page, "Annotators")
         page.locator("#settle-button").click()
-        page.locator(".reading-votes").first.wait_for()
+        row = page.locator(".table-row[data-node] .link").first
+        row.wait_for()
+        if page.viewport_size == PHONE:
+            row.click()
+        page.locator(".reading-votes").first.wait_for(state="attached")
+
+    def _list(self, page: Page) -> None:
+        page.get_by_text("As a list").click()
+        page.get_by_text("As a list").scroll_into_view_if_needed()
+
+    def _similar(self, page: Page) -> None:
+        page.locator("#similar-button").click()
+        page.locator(".similar-list li").first.wait_for()
+
+    def _filters(self, page: Page) -> None:
+        page.locator("#table-button").click()
+        page.get_by_text("More filters").click()
+        page.get_by_text("Columns (").click()
+        page.locator(".table-row[data-node]").first.wait_for()
+
+    def _act(self, page: Page) -> None:
+        self._table_of_all(page)
+        page.get_by_role("button", name="Confirm predictions").click()
+        page.locator(".action-preview").wait_for()
+
+    def _panel(self, page: Page, name: str) -> None:
+        page.get_by_role("tab", name=name).click()
+        page.get_by_role("tab", name=name).scroll_into_view_if_needed()
+
+    def _people(self, page: Page) -> None:
+        self._panel(page, "Annotators")
+        page.locator("#people-button").click()
+        page.locator("#person-name").fill("Grace")
+        page.locator("#person-role").select_option("reviewer")
+        page.get_by_role("button", name="Give a link").click()
+        page.locator(".new-link input, .people.links li").first.wait_for()
+
+    def _assign(self, page: Page) -> None:
+        self._panel(page, "Annotators")
+        page.locator("#assign-button").click()
+        page.locator("tr[data-person]").first.wait_for()
 
     def _keys(self, page: Page) -> None:
-        page.keyboard.press("?")
-        page.wait_for_timeout(300)
+        page.locator("#help-button").click()
+
+    def _change_keys(self, page: Page) -> None:
+        self._keys(page)
+        page.locator("#change-keys").click()
+        page.locator(".key-list").wait_for()
 
     def _focus(self, page: Page) -> None:
         page.keyboard.press("x")
-        page.wait_for_timeout(300)
 
 
 def _file_name(name: str, theme: str) -> str:
@@ -306,7 +366,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--out", type=Path, default=ROOT / "docs" / "images")
     parser.add_argument("--all", action="store_true", help="every view, not only those that a page shows")
+    parser.add_argument("--views", nargs="+", help="of these views alone, such as table or new")
     given = parser.parse_args()
+    given.out.mkdir(parents=True, exist_ok=True)
     out, wanted = given.out, None if given.all else shown_pictures()
     chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
@@ -314,7 +376,7 @@ def main() -> None:
         rows = write_letters(folder / "letters.csv")
         studio = Studio(folder, [row["topic"] for row in rows])
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        camera = Camera(browser, studio, folder / "letters.csv", out, wanted)
+        camera = Camera(browser, studio, folder / "letters.csv", out, wanted, given.views)
         try:
             camera.make()
             answer_all(studio)

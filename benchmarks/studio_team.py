@@ -3,10 +3,11 @@
     python benchmarks/studio_team.py --out benchmarks/results/studio-team.json
 
 Twenty annotators with links of their own answer questions, label in bulk and take answers back; the owner gives rows to
-people and frees them, until two minutes are over and the last kill is. Rows are to have two opinions, and a tenth of the questions have a known answer. The studio is
-``nodewise studio`` in a process of its own, killed at random moments and started again. Afterwards every answer that it
-has acknowledged must be in the session's file as it was given. Each question is looked at for what its annotator should
-not see: what others said of a row that they have not answered, and that somebody else has a row with a known answer.
+people and frees them, until two minutes are over and the last kill is. Rows are to have two opinions, and a tenth of
+the questions have a known answer. The studio is ``nodewise studio`` in a process of its own, killed at random moments
+and started again. Afterwards every answer that it has acknowledged must be in the session's file as it was given. Each
+question is looked at for what its annotator should not see: what others said of a row that they have not answered, and
+that somebody else has a row with a known answer.
 """
 
 from __future__ import annotations

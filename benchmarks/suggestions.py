@@ -3,15 +3,15 @@
     python benchmarks/suggestions.py [--runs 20] [--file cora-texts.npz] [--minutes 30]
     python benchmarks/suggestions.py --page
 
-Played on a graph whose file holds a real language model's answers (`model_answer`), with `views`, by `gain` and by random
-choice: without the answers; with them; with the same answers shuffled, which is a model that knows nothing; and with the
-answers of a model that takes two classes for each other and is right of all others as often as the real one. All runs
-of a setting are one batch, on the same splits. Goes on where it was stopped.
+Played on a graph whose file holds a real language model's answers (`model_answer`), with `views`, by `gain` and by
+random choice: without the answers; with them; with the same answers shuffled, which is a model that knows nothing; and
+with the answers of a model that takes two classes for each other and is right of all others as often as the real one.
+All runs of a setting are one batch, on the same splits. Goes on where it was stopped.
 
-The constants `MODEL_LEAD`, `MODEL_LABELS`, `MODEL_PROOF` and `MODEL_DOUBT` were chosen on Citeseer and fb100-reed98 with
-made answers (right for two of three nodes, with mistakes of each class's own; shuffled; two classes taken for each
+The constants `MODEL_LEAD`, `MODEL_LABELS`, `MODEL_PROOF` and `MODEL_DOUBT` were chosen on Citeseer and fb100-reed98
+with made answers (right for two of three nodes, with mistakes of each class's own; shuffled; two classes taken for each
 other), ten runs each, and `MODEL_LABELS` again on Citeseer with 30; the tables of these had rows of cora-texts beside
-them. That `gain` asks without the models was chosen by benchmarks/suggestions_choice.py, that a model's centre must beat
+them. That `gain` asks with the models was chosen by benchmarks/suggestions_choice.py, that a model's centre must beat
 1/C as well as the shares with benchmarks/suggestions_belief.py, which says why its rule was not followed.
 """
 
@@ -30,7 +30,7 @@ from machine import describe_machine
 from nodewise.classifiers import Views
 from nodewise.environment import Environment, draw_splits, rollout
 from nodewise.evaluation import write_json
-from nodewise.evaluation.results.statistics import confidence_interval
+from nodewise.evaluation.results.statistics import Interval, confidence_interval
 from nodewise.graph import read_graph
 from nodewise.graph.tensors import GraphTensors
 from nodewise.strategies import make_strategy
@@ -72,7 +72,7 @@ class Asked(NamedTuple):
 
 
 def asked(tensors: GraphTensors, strategy: str, runs: int, most: int) -> Asked:
-    """What a strategy asks without a model: with one `gain` and random choice ask the same."""
+    """What a strategy asks without a model; random choice asks the same with one."""
     environment, splits = Environment.of(tensors, Views(), runs, most), draw_splits(tensors, runs, 0)
     rollout(environment, make_strategy(strategy), splits, 0)
     return Asked(environment.learner.posterior.labels()[0], splits.test)  # type: ignore[attr-defined]
@@ -138,10 +138,12 @@ def main() -> None:
         keys = {f"{strategy} {model}": model for model in MODELS if f"{strategy} {model}" not in record["scores"]}
         if not keys or time.monotonic() > until:
             continue
-        labels = asked(tensors, strategy, given.runs, max(COUNTS))
+        labels = asked(tensors, strategy, given.runs, max(COUNTS)) if strategy == "random" else None
         for key, model in keys.items():
             answers = answers_of(model, real, graph.y, graph.num_classes)
-            record["scores"][key] = scored(tensors, answers, labels)
+            record["scores"][key] = (
+                play(tensors, answers, strategy, given.runs) if labels is None else scored(tensors, answers, labels)
+            )
             write_json(given.out, record)
             print(key, flush=True)
 
@@ -173,17 +175,19 @@ def write_page(record: dict[str, Any]) -> None:
 def choices() -> str:
     """What the forms that were tried on other graphs added to none, as two tables."""
     tried = {
-        "suggestions-choice.json": "`gain` asks by what the model says: always, once the labels speak for the model by 1 or 2"
-        " standard errors, never (taken)",
-        "suggestions-belief.json": "what a model's centre must beat: the shares, or 1/C as well (both; taken), by 1 or 2"
-        " standard errors; steep: each that is missing costs twice as much",
+        "suggestions-choice.json": "`gain` asks by what is predicted with the model: always (taken), never,"
+        " with the views weighed by people's labels alone, and so that these take over as labels come",
+        "suggestions-belief.json": "what a model's centre must beat: the shares, or 1/C as well (both; taken),"
+        " by 1 or 2 standard errors; steep: each that is missing costs twice as much",
     }
     parts = []
     for name, words in tried.items():
         record = json.loads((RESULTS.parent / name).read_text())
         parts.append(
-            f"On other graphs with made answers ({record['runs']} runs, `benchmarks/results/{name}`), {words}. Points above"
-            " none at 1, 2, 5 and 10 labels a class, averaged over the graphs:\n\n| form | answers shuffled | other models"
+            f"On other graphs with made answers ({record['runs']} runs, `benchmarks/results/{name}`),"
+            f" {words}. Points above"
+            " none at 1, 2, 5 and 10 labels a class, averaged over the graphs:\n\n| form | answers"
+            " shuffled | other models"
             " |\n| --- | --- | --- |"
         )
         for form, means in record["means"].items():
@@ -203,13 +207,22 @@ def differences(record: dict[str, Any]) -> str:
             key, none = f"{strategy} {model}", f"{strategy} none"
             if model == "none" or key not in scores or none not in scores:
                 continue
-            moved = [
-                confidence_interval((np.array(scores[key][str(count)]) - np.array(scores[none][str(count)])).tolist())
-                for count in COUNTS[1:]
-            ]
-            cells = " | ".join(f"{one.mean:+.2f} ± {one.half_width:.2f}" for one in moved)
-            lines.append(f"| {strategy} | {words} | {cells} |")
+            moved = [_moved(scores[key], scores[none], count) for count in COUNTS[1:]]
+            lines.append(f"| {strategy} | {words} | {_cells(moved)} |")
+    before = record.get("asked_without", {})
+    for model, found in before.get("scores", {}).items():
+        moved = [_moved(found, scores["gain none"], count) for count in COUNTS[1:]]
+        lines.append(f"| gain, asked without it (at {before['commit']}) | {MODELS[model]} | {_cells(moved)} |")
     return "\n".join(lines)
+
+
+def _moved(some: dict[str, list[float]], none: dict[str, list[float]], count: int) -> Interval:
+    """What one setting has more than another at a number of labels."""
+    return confidence_interval((np.array(some[str(count)]) - np.array(none[str(count)])).tolist())
+
+
+def _cells(moved: list[Interval]) -> str:
+    return " | ".join(f"{one.mean:+.2f} ± {one.half_width:.2f}" for one in moved)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ nearly 1/C for every node, as that of shuffled answers is, passes.
 - The graphs are `GRAPHS`, none of them the one that is reported on. The models are `MODELS`, all of them made: those of
   benchmarks/suggestions_choice.py, and one that is wrong in whole neighbourhoods, as real ones are.
 - The forms are `FORMS`: which centres a model's must beat, by how many standard errors, and the logarithm that each
-  missing one costs. `gain` and `random` both ask without the model, so all forms have the same labels.
+  missing one costs. `gain` and `random` both ask without the model here, so all forms have the same labels.
 - Each is compared with none on the same labels, at 1, 2, 5 and 10 labels a class.
 - First, forms are out for which shuffled answers cost more than a point at 2, 5 or 10 labels a class on any graph, by
   `gain` or `random`; where that leaves none, those within 0.2 points of the least cost stay.
@@ -19,8 +19,8 @@ nearly 1/C for every node, as that of shuffled answers is, passes.
 - Of the rest the one is taken that is best with the other models at 1 and 2 labels a class.
 - What is taken is then measured once (`benchmarks/suggestions.py`), whatever comes out.
 
-For want of time it was cut after `gain` on Citeseer alone had been played: fb100-simmons81 and dblpv7 were to be played,
-too. 5 forms were tried.
+For want of time it was cut after `gain` on Citeseer alone had been played: fb100-simmons81 and dblpv7 were to be
+played, too. 5 forms were tried.
 
 **It took "shares", and was not followed.** Its first step begins at 2 labels a class, where every form passes; at 1 a
 class shuffled answers cost 7.3 points on Citeseer with "shares" and 0.9 with "both", which with the other models loses
@@ -48,10 +48,9 @@ from suggestions_choice import made_answers
 
 from nodewise.classifiers.views import posterior as where_believed
 from nodewise.classifiers.views.centres import MODEL_LABELS, MODEL_LEAD
-from nodewise.classifiers.views.products import diffuse, scipy_matrix, symmetric_propagation
 from nodewise.datasets import load_graph
 from nodewise.evaluation import write_json
-from nodewise.graph import Graph, read_graph
+from nodewise.graph import read_graph
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.shared_column import class_log_softmax
 
@@ -69,20 +68,6 @@ FORMS = {
 EACH = (1, 2, 5, 10)
 STRATEGIES = ("gain", "random")
 MOST_COST, FAR_FROM_LEAST, BELOW_BEST = 1.0, 0.2, 0.1
-
-
-def answers_of(graph: Graph, tensors: GraphTensors, model: str) -> np.ndarray:
-    """What a made model says: [1, node, class]."""
-    if model != "clumped":
-        return made_answers(graph, model)
-    assert graph.y is not None
-    rng, classes = np.random.default_rng(0), graph.num_classes
-    matrix = symmetric_propagation(scipy_matrix(tensors.adjacency))
-    noise = rng.normal(size=(graph.num_nodes, 1 + classes)).astype(np.float32)
-    (_, field), *_ = diffuse(matrix, noise, {"far": (0.2, 10)})
-    said, wrong = graph.y.copy(), field[:, 0] < np.quantile(field[:, 0], 0.33)
-    said[wrong] = field[wrong, 1:].argmax(1)  # a neighbourhood's mistake is one class
-    return np.eye(classes, dtype=np.float32)[said][None]
 
 
 def form_of(name: str) -> Any:
@@ -131,7 +116,7 @@ def main() -> None:
             labels = asked(tensors, strategy, given.runs, counts[-1])
             found = {f"{name}, {strategy}, none": scored(tensors, None, labels, counts)}
             for model in MODELS:
-                answers = answers_of(graph, tensors, model)
+                answers = made_answers(graph, tensors, model)
                 for form in FORMS:
                     where_believed.believed = form_of(form)
                     found[f"{name}, {strategy}, {model}, {form}"] = scored(tensors, answers, labels, counts)
@@ -150,7 +135,7 @@ def averages(values: dict[str, list[float]]) -> list[float]:
 
 
 def decide(scores: dict[str, list[float]]) -> tuple[dict[str, Any], str]:
-    """Form -> points above none by kind of model and labels a class, the worst with shuffled answers; which is taken."""
+    """Form -> points above none by kind of model and labels a class, the worst when shuffled; which is taken."""
     games = [key.removesuffix(", none") for key in scores if key.endswith(", none")]
 
     def above(game: str, model: str, form: str) -> np.ndarray:

@@ -11,11 +11,11 @@ that is far too high from the right one.
 - The graphs are those of `first_questions.py`: twelve of the half that settings are chosen on (one copy each, seed 24)
   and the generated ones on which hardly anything can be learned (seed 4).
 - The forms are `FORMS`; all of them see the same labels, chosen by `gain`, two and five a class, and none changes what
-  is predicted or asked. *usual N*: the prior's temperature is N. *worth N*: the prior is worth N labels. *low*: the grid
-  goes on below 1. *errors k*: of the temperatures whose loss with the prior is within k standard errors of the best
-  one's, the lowest; the errors are those of the labels' differences, so the fewer labels, the lower. *gate*: the
-  lowest of the grid where the labels are not better predicted by each other than by the shares, as `gain` tests it.
-  *by lead*: in between, by the share of three standard errors that the lead over the shares has.
+  is predicted or asked. *usual N*: the prior's temperature is N. *worth N*: the prior is worth N labels. *low*: the
+  grid goes on below 1. *errors k*: of the temperatures whose loss with the prior is within k standard errors of the
+  best one's, the lowest; the errors are those of the labels' differences, so the fewer labels, the lower. *gate*: the
+  lowest of the grid where the labels are not better predicted by each other than by the shares, as `gain` tests it. *by
+  lead*: in between, by the share of three standard errors that the lead over the shares has.
 - A form's score is the mean over the domains, each generated kind one, of the Brier score on all nodes that were not
   asked (the squared distance of the probabilities from the truth, summed over the classes).
 - The lowest is taken, but what there is stays unless a form is ahead of it by more than 0.002; beside it stand the
@@ -34,16 +34,14 @@ from typing import Any
 import numpy as np
 import torch
 from calibration import reliability
-from closed_form import HALVES, budgets_of
-from first_questions import DEVELOPED, KINDS, generated
+from closed_form import budgets_of
+from first_questions import KINDS, developed_copies, generated
 from machine import describe_machine
 
 from nodewise.classifiers import make_classifier
 from nodewise.classifiers.views import posterior
 from nodewise.classifiers.views.posterior import Members
-from nodewise.datasets import load_graph
 from nodewise.environment import Environment, draw_splits, rollout
-from nodewise.evaluation import graph_copies
 from nodewise.evaluation.task import default_splits
 from nodewise.graph import Graph
 from nodewise.graph.tensors import GraphTensors
@@ -114,12 +112,9 @@ FORMS: dict[str, Callable[[Members], torch.Tensor]] = {
 
 def played_on() -> Iterator[tuple[str, str, Graph]]:
     """Domain, name and graph."""
-    halves = json.loads(HALVES.read_text())["developed_on"]
-    domains = {name: domain for domain, names in halves.items() for name in names}
     for kind in KINDS:
         yield kind, kind, generated(kind, SEED)
-    for name in DEVELOPED:
-        yield domains[name], name, list(graph_copies(load_graph(name), copies=COPY + 1))[COPY]
+    yield from developed_copies([COPY])
 
 
 def measured(graph: Graph, budget: int, runs: int) -> dict[str, dict[str, float]]:
@@ -129,7 +124,7 @@ def measured(graph: Graph, budget: int, runs: int) -> dict[str, dict[str, float]
     rollout(environment, make_strategy("gain"), draw_splits(tensors, runs, 0, sizes=default_splits(graph)), 0)
     learner: Any = environment.learner
     fit = learner.solution()
-    logits, members = learner.logits() / fit.left_out.temperature[:, None, None], fit.members()
+    logits, members = learner.logits() / fit.left_out.said[:, None, None], fit.members()
     free = (tensors.y >= 0) & ~environment.labelled
     truth = torch.nn.functional.one_hot(tensors.y.clamp_min(0), graph.num_classes).float()
     found = {}

@@ -231,7 +231,8 @@ def write_page(record: dict[str, Any]) -> None:
             ]
             found.append(f"| {name} | {' | '.join(cells)} |")
     looked = (
-        f"Wrong labels among the first {LOOKED_AT} of the list of likely mistakes, by trust and in the order of the rows,"
+        f"Wrong labels among the first {LOOKED_AT} of the list of likely mistakes, by trust and in the"
+        " order of the rows,"
         " of all wrong labels there are; 20 labels a class."
     )
     text, begin, end = PAGE.read_text(), "<!-- figures:begin -->", "<!-- figures:end -->"

@@ -5,8 +5,8 @@ And how little the draw of the features' reduction matters.
     python benchmarks/views_made.py [--graphs cora,…] [--before DIR] [--turns 1] [--draws 5]
 
 Each graph is read and its views made in a process of its own, with all cores; with `--before`, the root of a checkout,
-in turns with its code: told is the least of all turns, of views and of a session's questions. For graphs with more than 1,500 features the reduction is made with several seeds: told is the
-largest difference of inner products of 500 rows.
+in turns with its code: told is the least of all turns, of views and of a session's questions. For graphs with more than
+1,500 features the reduction is made with several seeds: told is the largest difference of inner products of 500 rows.
 """
 
 from __future__ import annotations

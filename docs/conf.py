@@ -43,8 +43,8 @@ nitpick_ignore_regex = [
     ("py:class", "Path|Data|HeteroData|Figure|Axes"),
     (
         "py:class",
-        "Features|Metric|Log|Nodes|SettingsByName",
-    ),  # names of unions and choices that the sentence beside them explains; the log is a session's own
+        "Features|Metric|Log|Nodes|SettingsByName|nodewise.fitted.extras.Extras",
+    ),  # names of unions and choices that the sentence beside them explains; what a session and a learner keep inside
     ("py:class", r"tuple\[(int|float)"),  # Sphinx cuts a tuple's type at its comma
 ]
 

@@ -1,4 +1,4 @@
-"""What is generated and tracked stays small: no file over 100 kB, 2 MB in all, pictures aside."""
+"""What is generated and tracked stays small: no file over 100 kB but the benchmark, 2 MB in all, pictures aside."""
 
 from __future__ import annotations
 
@@ -25,8 +25,13 @@ def generated() -> dict[str, int]:
     return {name: (ROOT / name).stat().st_size for name in names if (ROOT / name).is_file()}
 
 
+MOST, OF_THE_BENCHMARK = 100_000, 200_000
+"""Bytes of a file; of the benchmark's, which has a row for each graph, strategy and classifier."""
+
+
 def test_no_generated_file_is_large() -> None:
-    assert {name: size for name, size in generated().items() if size > 100_000} == {}
+    most = {"benchmarks/results/benchmark.json": OF_THE_BENCHMARK}
+    assert {name: size for name, size in generated().items() if size > most.get(name, MOST)} == {}
 
 
 def test_all_generated_files_together_are_small() -> None:

@@ -80,7 +80,7 @@ def connect(
 
 
 class Connection:
-    """A job in a running studio, as `nodewise.connect` gives it; what is told is on the studio's disk at once.
+    """A job in a running studio, as `nodewise.connect` gives it; what is labelled is on the studio's disk at once.
 
     What the studio refuses is raised with its own sentence: an `InputError` where what was given is wrong, else a
     `SessionError`.

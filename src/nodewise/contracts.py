@@ -6,7 +6,7 @@ What a thing can do beyond that it says by name, in ``capabilities``: `CAPABILIT
 `refusal` says what is missing. `nodewise.testing.check_classifier` and `check_strategy` tell whether a contract is
 kept.
 
-Shapes are told in the words run, node, class, step: everything works on a batch of independent runs over one graph.
+Shapes are written in the words run, node, class, step: everything works on a batch of independent runs over one graph.
 """
 
 from __future__ import annotations
@@ -484,6 +484,7 @@ class TakesSets(Protocol):
         ...
 
 
+@runtime_checkable
 class LearnsSets(Learner, Protocol):
     """A learner for nodes that may have several classes.
 

@@ -52,6 +52,7 @@ def test_json_alone_means_standard_output_and_never_takes_a_session_for_its_file
     assert with_json_value(given) == meant
 
 
+@pytest.mark.slow
 def test_json_goes_to_a_file_from_every_kind_of_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent import futures
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
@@ -20,6 +23,7 @@ import torch
 
 from nodewise.cli import main
 from nodewise.cluster import RayEngine, connection
+from nodewise.cluster.connection import connected
 from nodewise.cluster.versions import Versions
 from nodewise.datasets import synthetic_graph
 from nodewise.evaluation import ChunkStore, Comparison, compare
@@ -333,6 +337,44 @@ def test_something_else_that_listens_is_no_cluster() -> None:
                 small(), ["random"], classifiers=["gcn"], budgets=4, runs=2, device="cpu", engine=RayEngine(address)
             )
         dashboard.shutdown()
+
+
+@pytest.mark.parametrize("prefix", ["", "ray://"])
+def test_another_grpc_server_is_no_cluster(prefix: str) -> None:
+    grpc = pytest.importorskip("grpc")
+    foreign = grpc.server(futures.ThreadPoolExecutor(1))
+    port = foreign.add_insecure_port("127.0.0.1:0")
+    foreign.start()
+    try:
+        address = f"{prefix}127.0.0.1:{port}"
+        with pytest.raises(ClusterError, match=f"what listens at '{address}' is no Ray cluster"), connected(address):
+            raise AssertionError
+    finally:
+        foreign.stop(None).wait()
+
+
+def test_what_answers_no_question_is_no_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It speaks gRPC's first words, and then nothing, or hangs up, or has no end."""
+    monkeypatch.setattr(connection, "_ANSWER", 1.0)
+    settings, ping = bytes([0, 0, 0, 4, 0, 0, 0, 0, 0]), bytes([0, 0, 8, 6, *[0] * 13])
+
+    def serve(taker: socket.socket, then: str) -> None:
+        other, _ = taker.accept()
+        with other, suppress(OSError):
+            other.sendall(settings)
+            while then == "pings":
+                other.sendall(ping)
+            while then == "silence" and other.recv(2**16):
+                pass
+
+    for then in ("silence", "nothing", "pings"):
+        with socket.create_server(("127.0.0.1", 0)) as taker:
+            thread = Thread(target=serve, args=(taker, then), daemon=True)
+            thread.start()
+            address = f"127.0.0.1:{taker.getsockname()[1]}"
+            with pytest.raises(ClusterError, match="is no Ray cluster"), connected(address):
+                raise AssertionError
+            thread.join()
 
 
 def test_a_cluster_with_too_few_gpus_waits_and_a_machine_alone_does_not() -> None:

@@ -30,6 +30,8 @@ def test_predictions_and_divergences_are_the_cpu_s(classes: int, device: str) ->
     ).observe()
     packed = predictions(logits.to(device))
     torch.testing.assert_close(packed.cpu().double(), observation._packed, rtol=1e-4, atol=1e-5)
+    other_order = logits.transpose(0, 1).contiguous().transpose(0, 1)  # [node, run, class] in memory, as views have it
+    torch.testing.assert_close(predictions(other_order.to(device)), packed, rtol=0, atol=0)
     for got, expected in zip(divergences(GraphTensors(graph, device), packed), observation.divergences, strict=True):
         torch.testing.assert_close(got.cpu().double(), expected, rtol=1e-4, atol=1e-4)
 

@@ -100,6 +100,7 @@ def plain_sgc(features: int, classes: int) -> torch.nn.Module:
     return network
 
 
+@pytest.mark.slow
 def test_an_exported_comparison_is_scored_again_by_pytorch_geometric_alone(tmp_path: Path) -> None:
     from torch_geometric.datasets import KarateClub
 

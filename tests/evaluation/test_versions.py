@@ -163,7 +163,7 @@ def test_a_change_without_a_raised_version_is_noticed_and_a_raised_one_asks_for_
 ) -> None:
     monkeypatch.setattr(Uncertainty, "scores", lambda self, observation: observation.negative_entropy)
     assert "raise the version of Uncertainty" in str(complaint("Uncertainty"))
-    monkeypatch.setattr(Uncertainty, "version", 2)
+    monkeypatch.setattr(Uncertainty, "version", Uncertainty.version + 1)
     assert "was raised" in str(complaint("Uncertainty"))
 
 

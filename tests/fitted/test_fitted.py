@@ -152,11 +152,81 @@ def test_wrong_labels_are_refused_in_a_sentence():
             nw.fit(graph, labels)
     with pytest.raises(InputError, match="the labels name 'b', and the classes are 'a'"):
         nw.fit(graph, {0: "b"}, classes=["a"])
-    with pytest.raises(InputError, match="learns one label a node"):
-        nw.fit(nw.load_graph("overlapping"), {0: "a"})
 
 
-@pytest.mark.parametrize("labels", [{0: ["c0", "c1"], 1: "c1"}, [["c0"], {"c1"}, *[None] * 28]])
-def test_several_labels_of_a_node_are_refused_in_whatever_form_they_come(labels):
-    with pytest.raises(InputError, match="one label a node, received several"):
-        nw.fit(nw.knn_graph(clouds(30)[0], 5), labels)
+SETS = {0: ["c0"], 1: {"c1", "c2"}, 2: ("c2",), 3: ["c0"], 4: [], 5: ["c1"], 6: ["c0", "c2"], 7: ["c1"], 8: ["c2"]}
+
+
+def test_sets_of_classes_may_be_a_dict_a_list_a_series_or_a_matrix():
+    pandas = pytest.importorskip("pandas")
+    graph = nw.knn_graph(clouds(30)[0], 5, class_names=["c0", "c1", "c2"])
+    matrix = np.full((30, 3), -1)
+    for node, names in SETS.items():
+        matrix[node] = [f"c{i}" in names for i in range(3)]
+    every = [SETS.get(node) for node in range(30)]
+    numbers = {node: [int(name[1]) for name in names] for node, names in SETS.items()}
+    first = nw.fit(graph, SETS)
+    assert first.several and first.labels[1] == (1, 2) and first.labels[4] == ()
+    for form in (
+        every,
+        matrix,
+        np.where(matrix < 0, np.nan, matrix),
+        pandas.Series(every),
+        numbers,
+        sp.csr_matrix(matrix),
+    ):
+        other = nw.fit(graph, form)
+        assert (other.labels, other.classes, other.several) == (first.labels, first.classes, True)
+        np.testing.assert_array_equal(other.probabilities, first.probabilities)
+
+
+def test_with_sets_it_predicts_what_a_session_does_and_comes_back_from_its_file(tmp_path):
+    x, _ = clouds(60)
+    graph = nw.knn_graph(x, 5)
+    fitted = nw.fit(graph, SETS, classes=["c0", "c1", "c2", "c3"])
+    with nw.Session.create(
+        tmp_path / "s.nodewise", graph, budget=20, classes=["c0", "c1", "c2", "c3"], several=True
+    ) as session:
+        for node, names in SETS.items():
+            session.tell(node, sorted(names))
+        told = session.predict()
+    found = fitted.predict()
+    np.testing.assert_allclose(told.probabilities, found.probabilities, atol=1e-6)
+    assert list(found.sets) == list(told.sets) and list(found.labels) == told.names
+    np.testing.assert_allclose(found.confidence, told.confidence, atol=1e-6)
+    assert fitted.leave_one_out.shape == (9, 4)
+    assert {each.label for each in fitted.explain(20)} >= {"c0", "c1;c2", ";"}
+    asked = fitted.ask(2)
+    assert len(set(asked)) == 2 and not set(asked) & set(SETS)
+    fitted.save(tmp_path / "sets.fitted")
+    again = nw.load_fitted(tmp_path / "sets.fitted")
+    assert (again.several, again.labels) == (True, fitted.labels)
+    np.testing.assert_array_equal(again.predict(x[:4]).probabilities, fitted.predict(x[:4]).probabilities)
+    assert again.predict(x[:4]).given.shape == (4, 4) and not again.predict(x).given[:, 3].any()
+
+
+def test_a_node_that_is_told_none_of_the_classes_is_an_answer_and_no_label_is_unknown():
+    x, _ = clouds(30)
+    none = nw.fit(nw.knn_graph(x, 5), {}, classes=["a", "b"], several=True)
+    np.testing.assert_allclose(none.probabilities, 0.5)
+    assert set(none.predict().labels) == {""} and set(none.predict().sets) == {()}
+    odd = nw.fit(nw.knn_graph(x, 5), {0: ["a;b"], 1: ["c"]})
+    assert odd.predict().labels[0] in ("a;b", "|") and odd.explain(5)[0].label in ("a;b", "c")
+
+
+def test_sets_are_refused_where_they_cannot_be_learned_and_told_apart_from_single_labels():
+    graph = nw.knn_graph(clouds(30)[0], 5)
+    for call, sentence in (
+        (lambda: nw.fit(graph, SETS, several=False), "one label a node was expected, received several"),
+        (lambda: nw.fit(graph, {0: ["a"], 1: "b"}), "some nodes have sets of classes and others do not"),
+        (lambda: nw.fit(graph, {0: "a"}, several=True), "some nodes have sets"),
+        (lambda: nw.fit(graph, SETS, "gcn"), "cannot deal with several labels of a node"),
+        (lambda: nw.fit(graph, {}, several=True), "no class is named"),
+        (lambda: nw.fit(graph, {0: ["x"]}, classes=["y"]), "the labels name 'x', and the classes are 'y'"),
+        (lambda: nw.fit(graph, {99: ["x"]}), "no node 99"),
+        (lambda: nw.fit(graph, SETS, trust=True), "here a node may have several"),
+        (lambda: nw.fit(graph, SETS, suggestions={"m": {0: "c0"}}), "here a node may have several"),
+        (lambda: nw.fit(graph, SETS).label_trust, "cannot let labels that may be wrong count less"),
+    ):
+        with pytest.raises(InputError, match=sentence):
+            call()

@@ -9,32 +9,49 @@ import pytest
 
 import nodewise as nw
 from nodewise.cli.app import main
-from nodewise.fitted.jobs import fit_session, left_out_of
+from nodewise.fitted.jobs import fit_session
 from nodewise.ground.errors import SessionError
 
 TEXTS = ["a cat purrs", "the dog and the cat", "a dog barks", "stock and bond", "bond and money", "money in a stock"]
 
 
-def test_the_fitted_learner_predicts_as_the_session_does_and_says_what_it_lacks(
+def test_the_fitted_learner_predicts_as_the_session_does_with_models_and_trust(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     graph = nw.Graph.from_texts(TEXTS, k=3)
-    with nw.Session.create(tmp_path / "job.nodewise", graph, budget=4, classes=["pet", "money"]) as session:
-        session.tell([0, 3], ["pet", "money"])
+    with nw.Session.create(
+        tmp_path / "job.nodewise", graph, budget=6, classes=["pet", "money"], trust=True, redundancy=2
+    ) as session:
+        session.suggest("rules", {1: "pet", 4: "money", 5: "pet"}, 0.75)
         np.testing.assert_allclose(fit_session(session).probabilities, session.predict().probabilities, atol=1e-6)
-        assert left_out_of(session) == ""
-        session.suggest("rules", {1: "pet"})
-        assert "what rules said is left out" in left_out_of(session)
+        session.tell([0, 3, 1, 2], ["pet", "money", "money", "pet"], "ada")
+        session.tell([0, 3, 1, 2], ["pet", "money", "pet", "money"], "bob")
+        session.settle(1, "money")
+        fitted, told = fit_session(session), session.predict().probabilities
+        np.testing.assert_allclose(fitted.probabilities, told, atol=1e-6)
+        assert fitted.extras.trust is not None and fitted.extras.trust.confirmed.sum() == 3
     assert main(["session", "export-fitted", str(tmp_path / "job.nodewise"), str(tmp_path / "job.fitted")]) == 0
-    assert "what rules said is left out" in " ".join(capfd.readouterr().err.split())
+    assert "with what rules said" in " ".join(capfd.readouterr().out.split())
+    np.testing.assert_allclose(nw.load_fitted(tmp_path / "job.fitted").probabilities, told, atol=1e-6)
 
 
-def test_that_labels_are_doubted_is_said_to_be_left_out(tmp_path: Path) -> None:
+def test_a_job_of_several_labels_a_row_is_taken_along_and_predicts_new_rows(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     graph = nw.Graph.from_texts(TEXTS, k=3)
-    with nw.Session.create(tmp_path / "job.nodewise", graph, budget=4, classes=["pet", "money"], trust=True) as session:
-        assert "how far the job trusts them is left out, so its predictions can differ" in left_out_of(session)
-        session.suggest("rules", {1: "pet"})
-        assert "what rules said is left out; each label counts whole" in left_out_of(session)
+    path = tmp_path / "job.nodewise"
+    with nw.Session.create(path, graph, budget=6, classes=["pet", "money"], several=True) as session:
+        for node, names in ((0, ["pet"]), (3, ["money"]), (4, ["money"]), (2, ["pet"]), (5, ["money", "pet"]), (1, [])):
+            session.tell(node, names)
+        told, fitted = session.predict(), fit_session(session)
+        np.testing.assert_allclose(fitted.probabilities, told.probabilities, atol=1e-6)
+        assert fitted.predict().sets == told.sets
+    (tmp_path / "new.txt").write_text("a cat purrs\nstock and bond\n")
+    assert main(["session", "export-fitted", str(path), str(tmp_path / "job.fitted")]) == 0
+    assert main(["predict", str(tmp_path / "job.fitted"), str(tmp_path / "new.txt")]) == 0
+    lines = capfd.readouterr().out.splitlines()[-3:]
+    assert lines[0] == "row,predicted,probability,pet,money,note"
+    assert lines[1].split(",")[1] == "pet" and lines[2].split(",")[1] == "money"
 
 
 def test_no_code_is_imported_that_the_file_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

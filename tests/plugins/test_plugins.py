@@ -101,8 +101,8 @@ def test_models_of_other_libraries_run_as_the_page_shows_them(folder: Path) -> N
     assert space["result"].classifier == "GCN" and space["result"].micro.mean > 70
     assert [setting.classifier for setting in space["table"].settings] == [
         "views",
-        "RandomForestClassifier",
-        "3 x RandomForestClassifier",
+        "RandomForestClassifier (near)",
+        "3 x RandomForestClassifier (near)",
     ]
     one, prediction = space["graph"], space["prediction"]
     right = sum(truth(one, node) == label for node, label in enumerate(prediction.names))
@@ -531,6 +531,8 @@ def test_a_state_feature_is_named_by_module_and_function_on_the_command_line(
     (folder / "states.py").write_text(
         "def share(observation, settings):\n"
         "    return (observation.step / observation.budget).to(observation.graph.dtype)\n"
+        "def alone(observation):\n"
+        "    return observation.noise\n"
     )
     monkeypatch.delitem(sys.modules, "states", raising=False)
     train = ["train", "wine", "--budget", "4", "--episodes", "12", "--out", "mine.safetensors"]
@@ -538,5 +540,8 @@ def test_a_state_feature_is_named_by_module_and_function_on_the_command_line(
     del STATE_FEATURES["states:share"]
     evaluate = ["evaluate", "wine", "--policy", "mine.safetensors", "--budget", "4", "--runs", "2"]
     assert main(evaluate) == 2
+    assert "import it (on the command line: --state states:share)" in capfd.readouterr().err
     assert main([*evaluate, "--state", "states:share"]) == 0, capfd.readouterr().err
     assert main([*train, "--state", "states:nothing"]) == 2
+    assert main([*train, "--state", "states:alone"]) == 2
+    assert "give a function of two arguments, observation and settings" in capfd.readouterr().err

@@ -99,6 +99,7 @@ def test_a_reply_that_drips_for_ever_is_given_up(
     assert (done.calls, done.answered) == (8, 7) and pauses == [1.0]
 
 
+@pytest.mark.slow
 def test_an_endpoint_may_be_slow_but_not_slower_than_it_has_time(
     session: Session, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:

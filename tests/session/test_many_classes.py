@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import tracemalloc
 from pathlib import Path
 
@@ -26,6 +29,7 @@ def rows() -> tuple[Graph, np.ndarray]:
     return knn_graph(x, 10), kind
 
 
+@pytest.mark.slow
 def test_sixty_classes_that_come_one_by_one(rows: tuple[Graph, np.ndarray], tmp_path: Path) -> None:
     graph, kind = rows
     assert leading_columns(CLASSES) > LEADING  # the columns grow on the way
@@ -59,6 +63,7 @@ def test_sixty_classes_that_come_one_by_one(rows: tuple[Graph, np.ndarray], tmp_
         assert "0 of 60 have them" in (reopened.stop_report().left_out_lack or "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format", [None, "full"])
 def test_an_export_takes_no_more_memory_with_more_classes_than_a_few_rows_do(
     tmp_path: Path, format: ExportFormat | None
@@ -77,3 +82,40 @@ def test_an_export_takes_no_more_memory_with_more_classes_than_a_few_rows_do(
     assert most < 3 * 2**20 < path.stat().st_size
     lines = path.read_text(encoding="utf-8").splitlines()
     assert len(lines) == 401 and lines[1].split(",")[6] == f"{table[0, 0]:.6g}"
+
+
+MEASURED = """
+import re, sys
+from pathlib import Path
+import numpy as np
+from nodewise.graph import knn_graph
+from nodewise.session import Session
+
+classes, rows = int(sys.argv[1]), int(sys.argv[2])
+graph = knn_graph(np.random.default_rng(0).normal(size=(rows, 16)).astype(np.float32), 10)
+names = [f"class {number}" for number in range(classes)]
+with Session.create(Path(sys.argv[3]), graph, classes=names, budget=100) as session:
+    session.tell(list(range(60)), [names[node % classes] for node in range(60)])
+    query = session.ask()
+    session.tell(query.node, names[query.node % classes])
+    assert session.ask().predicted
+print(re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1])
+"""
+"""Prints the most memory that two questions took, in kB."""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_questions_of_ten_thousand_classes_take_a_few_tables_of_memory(tmp_path: Path) -> None:
+    """Beside what two classes take at most twelve tables of a number for each row and class."""
+    rows, classes = 2000, 10_000
+
+    def most(count: int) -> int:
+        command = [sys.executable, "-c", MEASURED, str(count), str(rows), str(tmp_path / f"{count}.nodewise")]
+        done = subprocess.run(
+            command, capture_output=True, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"}, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        return 1024 * int(done.stdout)
+
+    assert most(classes) - most(2) < 12 * 4 * rows * classes

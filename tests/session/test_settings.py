@@ -45,7 +45,8 @@ def test_create_shows_every_setting_with_its_type_default_and_help() -> None:
     for one in ROWS.values():
         assert (parameters[one.name].annotation, parameters[one.name].default) == (one.type, one.default)
         assert f"{one.name}: {one.help_with_names}" in (inspect.getdoc(Session.create) or "")
-    others = {"path", "graph", "candidates", "source", "suggestions", "embed_limit", "reporter", "wait", "clock"}
+    others = {"path", "graph", "candidates", "source", "suggestions", "annotator"}
+    others |= {"embed_limit", "reporter", "wait", "clock"}
     assert set(parameters) - set(ROWS) == others
 
 

@@ -13,7 +13,7 @@ __all__ = ["load_labelled"]
 
 
 def load_labelled(name: str, features: str | None, data_dir: Path | None, reporter: Reporter) -> Graph:
-    """Loads a graph, its features as they are; a misspelt preprocessing is told before it is read.
+    """Loads a graph, its features as they are; a misspelt preprocessing is refused before it is read.
 
     Raises:
         InputError: the graph has no labels, so that nobody could answer queries.

@@ -439,7 +439,7 @@ def read_settings_of_each(
                 both = "; ".join(heard.values())
                 raise InputError(f"--set got {key!r}: say classifier.{key} or strategy.{key}; {both}")
             kind = takers[0]
-        alone = len(known[kind]) == 1  # which is told by name if it does not know the key
+        alone = len(known[kind]) == 1  # which is named if it does not know the key
         if not alone and not any(name in names for names in known[kind]):
             need = "" if known[kind] else ": name them by --classifiers, as in --classifiers gcn"
             raise InputError(

@@ -1,6 +1,6 @@
 """A connection to a Ray cluster, or a cluster of this machine's own.
 
-What is wrong with it is told before any work begins.
+What is wrong with it is said before any work begins.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import re
 import socket
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from typing import Any, TextIO
@@ -24,8 +25,22 @@ __all__ = ["check_machines", "connected", "import_ray"]
 _GREETING = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])
 """How a gRPC client opens a connection: HTTP/2's preface and empty settings."""
 
+_METHODS = {"": "/ray.rpc.NodeInfoGcsService/GetAllNodeInfo", "ray://": "/ray.rpc.RayletDriver/ClusterInfo"}
+"""What every Ray answers at an address, by how the address begins; another gRPC server says that it has no such."""
+
 _PATIENCE = 10.0
 """Seconds for a connection to the head node."""
+
+_ANSWER = 60.0
+"""Seconds for what listens there to answer a question: a head node that is very busy does."""
+
+_SETTINGS, _HEADERS, _DATA = 4, 1, 0
+"""Kinds of frames (RFC 9113, section 6)."""
+
+_UNKNOWN = (b"\x0212", b"\x82\x08\xbf", b"\x8c", b"\x8d")
+"""How headers say it (RFC 7541): the status 12 of gRPC, "unimplemented", plain or in Huffman's code; at the beginning
+of them HTTP's 400 and 404.
+"""
 
 _SPEAKER = re.compile(r"^\S*\([^)]*\)\S* ")
 """What Ray sets before a sentence: who says it, in colour."""
@@ -144,7 +159,9 @@ def _check_reach(address: str) -> None:
         raise InputError(f"--address must be HOST:PORT, ray://HOST:PORT or auto, got {address!r}")
     try:
         with socket.create_connection((host.strip("[]"), int(port)), timeout=_PATIENCE) as connection:
-            if os.environ.get("RAY_USE_TLS", "0") in ("", "0") and not _speaks_grpc(connection):
+            plain = os.environ.get("RAY_USE_TLS", "0") in ("", "0")
+            method = _METHODS["ray://" if address.startswith("ray://") else ""]
+            if plain and not (_speaks_grpc(connection) and _knows(connection, method)):
                 raise ClusterError(
                     f"what listens at {address!r} is no Ray cluster: give the port of its head node, 6379 if ray start"
                     " --head was given no other, not that of its dashboard"
@@ -158,14 +175,65 @@ def _check_reach(address: str) -> None:
 
 def _speaks_grpc(connection: socket.socket) -> bool:
     """Whether the other side answers a gRPC client with settings, as every gRPC server does at once."""
-    answer = b""
     try:
         connection.sendall(_GREETING)
-        while len(answer) < 4 and (more := connection.recv(64)):
-            answer += more
+        kind, _, _, _ = _frame(connection)
     except OSError:  # silent for too long, or hung up
         return False
-    return len(answer) >= 4 and answer[3] == 4  # three bytes of length, then the kind of frame: settings
+    return kind == _SETTINGS
+
+
+def _knows(connection: socket.socket, method: str) -> bool:
+    """Whether what speaks gRPC has a method; refused for another reason, it has.
+
+    By frames of HTTP/2 and not by a library for gRPC, which Ray's smallest installation has no need of.
+    """
+    names = [(b"\x83\x86\x04", method), (b"\x01", "ray")]  # POST, http, path, authority: RFC 7541's table of names
+    names += [(b"\x0f\x10", "application/grpc"), (b"\x00\x02te", "trailers")]
+    headers = b"".join(name + bytes([len(value)]) + value.encode() for name, value in names)
+    asked = _made_frame(_HEADERS, 4, 1, headers) + _made_frame(_DATA, 1, 1, bytes(5))  # one message, of nothing
+    end = time.monotonic() + _ANSWER
+    try:
+        connection.sendall(_made_frame(_SETTINGS, 1, 0, b"") + asked)
+        while (left := end - time.monotonic()) > 0:
+            connection.settimeout(left)
+            kind, flags, stream, content = _frame(connection)
+            if kind == _DATA and stream == 1:
+                return True
+            if kind == _HEADERS and stream == 1:
+                told = any(said in content for said in _UNKNOWN[:2]) or content.startswith(_UNKNOWN[2:])
+                if told or flags & 1:  # the end of the stream
+                    return not told
+    except OSError:  # silent for too long, or hung up
+        return False
+    return False
+
+
+def _made_frame(kind: int, flags: int, stream: int, content: bytes) -> bytes:
+    return len(content).to_bytes(3, "big") + bytes([kind, flags]) + stream.to_bytes(4, "big") + content
+
+
+def _frame(connection: socket.socket) -> tuple[int, int, int, bytes]:
+    """The next frame of HTTP/2: kind, flags, stream, content, which is cut where it is long.
+
+    Raises:
+        OSError: it does not come.
+    """
+
+    def read(size: int) -> bytes:
+        part = b""
+        while len(part) < size:
+            more = connection.recv(min(size - len(part), 2**16))
+            if not more:
+                raise ConnectionError("the connection was closed")
+            part += more
+        return part
+
+    head = read(9)
+    size = int.from_bytes(head[:3], "big")
+    if size > 2**16:  # longer than anybody may send unasked
+        return head[3], head[4], int.from_bytes(head[5:], "big") & 0x7FFFFFFF, b""
+    return head[3], head[4], int.from_bytes(head[5:], "big") & 0x7FFFFFFF, read(size)
 
 
 def check_machines(ray: Any) -> None:

@@ -144,7 +144,7 @@ class RayEngine:
                         ray.cancel(answer, force=True)
 
     def _tell_heard(self, report: Reporter) -> None:
-        """Reports the first sentence of what the cluster told; the rest stands in Ray's own logs."""
+        """Reports the first sentence of what the cluster said; the rest stands in Ray's own logs."""
         while not self._heard.empty():
             first = self._heard.get().strip().split("\n")[0].split(". ")[0].rstrip(".")
             if not first.startswith("Task "):  # that it is begun again, beside what happened

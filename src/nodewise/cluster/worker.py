@@ -24,7 +24,7 @@ def play_packed(driver: Versions, packed: bytes) -> dict[int, Chunk]:
 
     Args:
         driver: the versions on the machine that the result is for; a machine that joins later may have others.
-        packed: the task; unpickled here, where a failure can be told.
+        packed: the task; unpickled here, where a failure can be reported.
 
     Raises:
         ClusterError: this machine has other versions, or lacks the graph or a module that the task needs.

@@ -62,7 +62,7 @@ def keep(info: DatasetInfo, graph: Graph, folder: Path, report: Reporter, got: s
         info: what is known about it.
         graph: the data set.
         folder: the data folder.
-        report: told what could not be kept, and why.
+        report: gets what could not be kept, and why.
         got: what was done to get it, and is done again next time if it cannot be kept: ``"downloaded"``.
     """
     if other := _differences(info, graph):

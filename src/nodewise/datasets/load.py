@@ -1,6 +1,6 @@
-"""A graph by its name or path, what is known about a name, and how many labels to ask for unless told otherwise.
+"""A graph by its name or path, what is known about a name, and how many labels to ask for by default.
 
-Names are told without numpy, so that the shell's completion is quick: what needs graphs is imported where it is used.
+Names are listed without numpy, so that the shell's completion is quick: what needs graphs is imported where it is used.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def load_graph(
         features: preprocessing by name, see `nodewise.graph.preprocess`; `Graph.features` tells it. ``"raw"``: as the
             source has them.
         data_dir: the data folder; None: the one that NODEWISE_DATA names, else one in the user's cache.
-        reporter: is told the progress.
+        reporter: gets the progress.
         several: whether sets of classes (``y_multi``) count where a file has one label a node as well; a file that has
             only sets needs no word.
 
@@ -86,7 +86,7 @@ def load_graph(
             "load_graph takes a name or a file, received a Graph: it is loaded already, use it as it is"
         )
     as_path(name_or_path, "a data set's name or a file")
-    canonical_features(features)  # a misspelt preprocessing is told before a long download
+    canonical_features(features)  # a misspelt preprocessing is refused before a long download
     report = reporter or Silent()
     graph = (
         _from_path(Path(name_or_path), several)
@@ -106,7 +106,7 @@ def as_graph(
     Args:
         thing: what a caller gave as a graph.
         data_dir: where a name's file may lie.
-        reporter: is told the progress.
+        reporter: gets the progress.
         several: as for `load_graph`.
 
     Raises:
@@ -206,7 +206,7 @@ def plain_name(name: str) -> str:
 
 
 def default_features(name: str) -> str:
-    """The feature preprocessing that commands use unless told otherwise.
+    """The feature preprocessing that commands use unless something else is said.
 
     ``"paper"`` for the paper's ten graphs by name, else ``"raw"``.
     """
@@ -229,7 +229,7 @@ def default_budget(graph: Graph | str | Path, data_dir: str | Path | None = None
             are counted then.
 
     Raises:
-        InputError: if the graph has no classes, so that nothing can be told.
+        InputError: if the graph has no classes, so that nothing can be said.
     """
     from nodewise.graph import Graph
 

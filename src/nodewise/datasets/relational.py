@@ -63,7 +63,7 @@ def relational_graph(
     seed: int = 0,
     name: str = "relational",
 ) -> RelationalGraph:
-    """A graph of several node types, whose nodes all have a class that is told of the first type alone.
+    """A graph of several node types, whose nodes all have a class that is given for the first type alone.
 
     Args:
         types: how many nodes each type has; the first one carries the labels.

@@ -101,7 +101,7 @@ def synthetic_graph(
     Args:
         settings: what it is to be like; None: `SyntheticSettings` as they are.
         name: of the graph.
-        reporter: is told the number of edges drawn.
+        reporter: gets the number of edges drawn.
         **changes: fields of the settings that are to be different, such as ``nodes=500``.
 
     Raises:

@@ -29,6 +29,7 @@ def _predict(logits, out, rows, classes, CLASSES: tl.constexpr, ROWS: tl.constex
 def predictions(logits: torch.Tensor) -> torch.Tensor:
     """log p, p and Σ p log p side by side: [run, node, class] to [run, node, 2 class + 1]."""
     runs, nodes, classes = logits.shape
+    logits = logits.contiguous()  # a learner may keep them in another order, such as [node, run, class]
     out = torch.empty(runs, nodes, 2 * classes + 1, device=logits.device, dtype=logits.dtype)
     lanes, rows = max(2, triton.next_power_of_2(classes)), runs * nodes
     block = max(1, 512 // lanes)

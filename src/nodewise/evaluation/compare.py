@@ -69,7 +69,7 @@ def compare(
             an engine of your own.
         data_dir: where names of graphs are looked for.
         progress: whether to draw a bar on standard error.
-        reporter: told after every chunk, for each graph.
+        reporter: called after every chunk, for each graph.
 
     Example:
         >>> import nodewise as nw

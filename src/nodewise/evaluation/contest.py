@@ -160,10 +160,35 @@ class Contest:
                 f"give at least one strategy, and each only once, got {', '.join(names) or 'none'}; two with other"
                 " settings need names of your own: Method(strategy, name=…) of nodewise.evaluation"
             )
-        for method in self.methods:  # told before anything is read or played
+        for method in self.methods:  # refused before anything is read or played
             needs = method.policy_name is None and bool(method.resolved.needs)
             for given in self.classifiers if needs else ():
                 check_needs(method.resolved, choose_classifier(given, method.resolved))
+
+    def foreseen(self) -> list[dict[str, Any]]:
+        """Which settings and methods a result of it will have, in the form of its file: known before it is played.
+
+        The graph is read where its default budget must be known.
+        """
+        budgets = self.budgets
+        if not budgets:
+            graph = self.load()
+            given = None if self.splits is None else resolve_splits(self.splits, graph)
+            budgets = (simulated_budget(graph, given),)
+        told = {} if self.protocol is None else self.protocol.identity()
+        labels = _classifier_labels(self.classifiers)
+        return [
+            {
+                "graph": self.name,
+                "classifier": label or choose_classifier(given, method.resolved).name,
+                "budget": budget,
+                **({"protocol": told} if told else {}),
+                "results": [{"name": method.name, "runs": self.runs}],
+            }
+            for given, label in zip(self.classifiers, labels, strict=True)
+            for budget in budgets
+            for method in self.methods
+        ]
 
 
 def play_contests(

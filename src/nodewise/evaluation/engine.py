@@ -54,7 +54,7 @@ class Engine(Protocol):
         Tasks are taken as there is room for them: the next graph may be loaded for the next one.
 
         Args:
-            report: told what takes long before a task begins, and what goes wrong on the way.
+            report: gets what takes long before a task begins, and what goes wrong on the way.
         """
 
 
@@ -96,7 +96,7 @@ class LocalEngine:
         """A task's chunks, by budget.
 
         Args:
-            report: told what the classifier makes of the graph first, where that takes long.
+            report: gets what the classifier makes of the graph first, where that takes long.
         """
         tensors = self._tensors_of(task.graph, task.device)
         seen_by(task.classifier, tensors).prepared_by(task.classifier, report)

@@ -67,7 +67,7 @@ def evaluate(
             splits), indices or names.
         protocol: rounds of several queries, labels at the start, training from scratch, wrong answers, further scores.
         progress: whether to draw a bar on standard error.
-        reporter: told after every chunk.
+        reporter: called after every chunk.
 
     Example:
         >>> import nodewise as nw

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nodewise.fitted.fitted import Evidence, Fitted, Predictions, fit, load_fitted
+from nodewise.fitted.fitted import Fitted, fit, load_fitted
+from nodewise.fitted.predictions import Evidence, Predictions
 from nodewise.fitted.streaming import predicted_rows
 from nodewise.ground.lazy import lazy_names
 

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nodewise.contracts import Classifier, can, refusal
+from nodewise.fitted.labels import Label
 from nodewise.graph import Graph
 from nodewise.graph.io.npz import UNPACKING, read_npz, write_npz
 from nodewise.ground.errors import FittedFileError, GraphError, InputError
@@ -23,8 +24,12 @@ from nodewise.ground.files import atomic_file, existing_file, scratch_folder
 
 __all__ = ["SCHEMA", "Kept", "read_fitted", "write_fitted"]
 
-SCHEMA = 1
-"""The form of the file; raised when an older program could not read it."""
+SCHEMA, _READ = 2, (1, 2)
+"""The form of the file, raised when an older program could not read it, and those that are read.
+
+Form 2 may hold what models say, how far labels are trusted, and sets of classes.
+"""
+
 
 _TOLD, _GRAPH, _DIGEST = "fitted.json", "graph.npz", "digest"
 
@@ -34,13 +39,16 @@ class Kept:
     """What a file holds.
 
     Attributes:
-        path: of the file. graph: its graph. told: its JSON. arrays: the classifier's, by name.
+        path: of the file. graph: its graph. told: its JSON. arrays: the classifier's and the extras', by name.
+        several: whether a node may have several classes. labels: node -> class number, or all their numbers.
     """
 
     path: Path
     graph: Graph
     told: Mapping[str, Any]
     arrays: Mapping[str, npt.NDArray[Any]]
+    several: bool
+    labels: Mapping[int, Label]
 
     def check_classifier(self, classifier: Classifier) -> None:
         """Refuse a classifier that the file was not made with.
@@ -149,10 +157,10 @@ def _read(path: Path, archive: zipfile.ZipFile) -> Kept:
     if hashlib.sha256(text).hexdigest().encode() != archive.read(_DIGEST):
         raise _damaged(path, f"{_TOLD} has changed")
     told = json.loads(text)
-    if told["schema"] != SCHEMA:
+    if told["schema"] not in _READ:
         raise FittedFileError(
-            f"{path} is of form {told['schema']!r}, written by nodewise {told.get('nodewise_version')}, and form"
-            f" {SCHEMA} is known here: use that version, or fit the labels again"
+            f"{path} is of form {told['schema']!r}, written by nodewise {told.get('nodewise_version')}, and forms up to"
+            f" {SCHEMA} are known here: use that version, or fit the labels again"
         )
     contents = {}
     for name, digest in told["sha256"].items():
@@ -171,11 +179,14 @@ def _read(path: Path, archive: zipfile.ZipFile) -> Kept:
     with scratch_folder() as folder:
         (folder / _GRAPH).write_bytes(contents[_GRAPH])
         graph = read_npz(folder / _GRAPH)
-    classes = len(told["classes"])
+    classes, several = len(told["classes"]), bool(told.get("several", False))
+    labels: dict[int, Label] = {}
     for node, label in told["labels"]:
-        if not 0 <= node < graph.num_nodes or not 0 <= label < classes:
+        numbers = label if several else [label]
+        if not 0 <= node < graph.num_nodes or not all(0 <= number < classes for number in numbers):
             raise _damaged(path, f"it has a label {label!r} of node {node!r}, which are not there")
-    return Kept(path, graph, told, arrays)
+        labels[int(node)] = tuple(sorted(map(int, numbers))) if several else int(label)
+    return Kept(path, graph, told, arrays, several, labels)
 
 
 def _all_numbers(array: npt.NDArray[Any]) -> bool:

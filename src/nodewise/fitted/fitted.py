@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -19,21 +19,27 @@ from nodewise.contracts import (
     Classifier,
     Explains,
     Learner,
+    LearnsSets,
     LeavesOneOut,
     PlacesRows,
     Restores,
     Saves,
+    TakesSets,
+    TakesTrust,
     can,
     refusal,
     seen_by,
 )
 from nodewise.environment import finish_learner, fit_learner, reset_learner
+from nodewise.fitted.extras import Extras, named_classes, read_answers, read_extras
 from nodewise.fitted.file import read_fitted, write_fitted
-from nodewise.fitted.labels import read_labels
+from nodewise.fitted.labels import Label, are_several, numbers_of, read_labels, read_sets
+from nodewise.fitted.predictions import Evidence, Predictions
 from nodewise.graph import Graph
 from nodewise.graph.features import prepared
 from nodewise.graph.io.files import from_foreign
 from nodewise.graph.knn.rows import NodeSearch, new_features, reach_of, vector_features
+from nodewise.graph.label_sets import separator_for, set_texts
 from nodewise.graph.nodes import listed_nodes, node_index
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.compute import one_thread
@@ -41,7 +47,7 @@ from nodewise.ground.errors import GraphError, InputError, WrongTypeError
 from nodewise.ground.events import Reporter, Silent, count, html_table
 from nodewise.ground.files import scratch_folder
 
-__all__ = ["Evidence", "Fitted", "Predictions", "fit", "load_fitted"]
+__all__ = ["Fitted", "fit", "load_fitted"]
 
 _EPOCHS = 35
 """Epochs, at most, on the labels, where the classifier is trained; it is finished after these."""
@@ -55,58 +61,15 @@ _ROWS = 4096
 """Rows that are predicted at once."""
 
 
-class Evidence(NamedTuple):
-    """A label that speaks for a prediction, or against it.
-
-    Attributes:
-        node: which node has it. label: its class.
-        amount: how much it adds to the predicted class.
-    """
-
-    node: int
-    label: str
-    amount: float
-
-
-@dataclass(frozen=True)
-class Predictions:
-    """What is predicted for nodes or rows.
-
-    Attributes:
-        labels: a class each, empty where nothing is known of any class.
-        probabilities: float32 [row, class].
-        words: for each row what else there is to know: empty, or that it is like nothing seen.
-    """
-
-    labels: tuple[str, ...]
-    probabilities: npt.NDArray[np.float32]
-    words: tuple[str, ...]
-
-    @property
-    def unlike(self) -> npt.NDArray[np.bool_]:
-        """Which rows are like nothing seen: bool [row]."""
-        return np.array([bool(word) for word in self.words], dtype=bool)
-
-    def __len__(self) -> int:
-        return len(self.labels)
-
-    def __repr__(self) -> str:
-        """One line: of how many rows, and how many are like nothing seen."""
-        rows, classes = count(len(self), "row"), count(self.probabilities.shape[1], "class", "classes")
-        return f"Predictions({rows}, {classes}, {int(self.unlike.sum())} like nothing seen)"
-
-    def _repr_html_(self) -> str:
-        """A small table for notebooks: how many rows each class is predicted for."""
-        counts = Counter(label or "unknown" for label in self.labels)
-        return html_table(repr(self), {name: count(number, "row") for name, number in counts.most_common(20)})
-
-
 def fit(
     graph: Any,
     labels: Any,
     classifier: str | Classifier = "views",
     *,
     classes: Sequence[str] | None = None,
+    several: bool | None = None,
+    suggestions: Mapping[str, Any] | None = None,
+    trust: Any = False,
     features: str | None = None,
     seed: int = 0,
     settings: Mapping[str, Any] | None = None,
@@ -117,13 +80,22 @@ def fit(
     Args:
         graph: the graph; its own labels are not looked at.
         labels: node (name or index) -> class; or one for each node, None, NaN, −1 or an empty text where it is not
-            known; or a pandas Series, whose index names the nodes.
+            known; or a pandas Series, whose index names the nodes. Where a node may have several classes, a list or set
+            in the place of a class, an empty one for none of them; or zeros and ones, [node, class], −1 in the whole
+            row of a node that is not known.
         classifier: a name or an object.
-        classes: every class, in the order wanted; None: the graph's and those of the labels.
+        classes: every class, in the order wanted; None: the graph's and those of the labels, and where there are none
+            those that models name.
+        several: whether a node may have several classes; None: where the labels or the graph hold sets of them.
+        suggestions: what models say of the nodes, name -> answers, or a pair of these and the confidences, as
+            `Session.suggest` takes them. The labels decide how far each is believed. An answer that names none of the
+            classes is left out.
+        trust: True: a label that the others contradict counts less; or how far each node's label is trusted by who
+            gave it, from 0 to 1: one number a node, or node -> number.
         features: preprocessing by name; None: the classifier's own.
         seed: of what is random in it.
         settings: of the classifier.
-        reporter: is told the progress.
+        reporter: gets the progress.
 
     Example:
         >>> import nodewise as nw
@@ -133,28 +105,37 @@ def fit(
         ('class_0', ('class_0',))
 
     Raises:
-        InputError: the labels do not fit the graph, or the classifier cannot learn from so few.
+        InputError: the labels do not fit the graph, the classifier cannot learn from so few, or cannot take sets of
+            classes, suggestions or trust.
     """
     made = make_classifier(classifier, settings)
     given = from_foreign(graph)
-    if given.several:
+    sets = (given.several or are_several(labels)) if several is None else several
+    if sets and not can(made, "several-labels"):
+        raise refusal(made, "several-labels", "nodes may have several")
+    if sets and (suggestions or trust is not False):
         raise InputError(
-            "nodewise.fit learns one label a node, and the nodes of this graph have sets of classes: evaluate and"
-            " compare take such graphs; for one class at a time give the graph without its sets"
+            "suggestions and trust are for one class a node, and here a node may have several: leave them out"
         )
-    known, names = read_labels(labels, given, classes)
-    ready = prepared(given, features, made.default_features(given))
+    known: Mapping[int, Label]
+    known, names = (read_sets if sets else read_labels)(labels, given, classes)
+    said = read_answers(suggestions, given)
+    names = names or named_classes(said)
     if made.trained and not known:
         raise InputError(f"the classifier {made.name!r} is trained, and there is no label: give at least one")
     if not names:
         raise InputError("there is no label, and no class is named: give labels, or classes=[…]")
+    extras = read_extras(said, trust, given, names)
+    ready = prepared(given, features, made.default_features(given))
     tensors = GraphTensors(ready)
     with one_thread():
         seen = seen_by(made, tensors)
-        learner = made.start(seen.unlabelled, seen.prepared_by(made, reporter), 1, len(names), max(1, len(known)))
+        start = cast(TakesSets, made).start_several if sets else made.start
+        learner = start(seen.unlabelled, seen.prepared_by(made, reporter), 1, len(names), max(1, len(known)))
         reset_learner(learner, seed)
-        _learn(learner, known, made, reporter)
-    return Fitted(ready, names, known, made, learner, seed, settings)
+        extras.hand_to(learner, made, len(names))
+        _learn(learner, known, made, reporter, len(names) if sets else None)
+    return Fitted(ready, names, known, made, learner, seed, settings, extras, sets)
 
 
 def load_fitted(path: str | Path, classifier: Classifier | None = None) -> Fitted:
@@ -183,21 +164,25 @@ def load_fitted(path: str | Path, classifier: Classifier | None = None) -> Fitte
         held, seed = kept.told["classifier"], int(kept.told["seed"])
         name, settings = str(held["name"]), dict(held["settings"])
         names = tuple(map(str, kept.told["classes"]))
-        labels = {int(node): int(label) for node, label in kept.told["labels"]}
+        several, labels = kept.several, kept.labels
+        extras = Extras.unpacked(kept.arrays, kept.told.get("extras", {}), kept.graph.num_nodes, len(names))
     made = make_classifier(classifier or name, None if classifier else settings, imports=False)
     kept.check_classifier(made)
     seen = seen_by(made, GraphTensors(kept.graph))
     with kept.refusing(), one_thread():
         learner = cast(Restores, made).restored(seen.unlabelled, kept.arrays, kept.told["learner"], len(names))
+        if several != isinstance(learner, LearnsSets):
+            raise InputError("its labels and its learner differ in whether a node may have several classes")
         if not made.trained:
             reset_learner(learner, seed)
-            _learn(learner, labels, made, None)
+            extras.hand_to(learner, made, len(names))
+            _learn(learner, labels, made, None, len(names) if several else None)
         _try_rows(learner, made, kept.graph)
-    return Fitted(kept.graph, names, labels, made, learner, seed, settings)
+    return Fitted(kept.graph, names, labels, made, learner, seed, settings, extras, several)
 
 
 def _try_rows(learner: Learner, classifier: Classifier, graph: Graph) -> None:
-    """Predict two rows, one joined to every node and one to none: arrays that do not fit each other are told at once.
+    """Predict two rows, one joined to every node and one to none: arrays that do not fit are refused at once.
 
     Raises:
         InputError: what is predicted is no number.
@@ -216,9 +201,11 @@ class Fitted:
 
     Attributes:
         graph: the graph, with the features that the classifier was given.
-        classes: the names of all classes; one without a label is never predicted.
-        labels: node -> class number, in the order of the nodes.
+        classes: the names of all classes; one without a label, and that no model names, is never predicted.
+        labels: node -> class number, in the order of the nodes; where a node may have several, all their numbers.
         classifier: what learned. seed: of what is random in it.
+        extras: what models say of the nodes, and how far labels are trusted.
+        several: whether a node may have several classes.
 
     Example:
         >>> import nodewise as nw
@@ -233,25 +220,28 @@ class Fitted:
         self,
         graph: Graph,
         classes: tuple[str, ...],
-        labels: Mapping[int, int],
+        labels: Mapping[int, Label],
         classifier: Classifier,
         learner: Learner,
-        seed: int = 0,
-        settings: Mapping[str, Any] | None = None,
+        seed: int,
+        settings: Mapping[str, Any] | None,
+        extras: Extras,
+        several: bool,
     ) -> None:
         self.graph, self.classes, self.labels = graph, classes, dict(labels)
-        self.classifier, self.seed = classifier, seed
+        self.classifier, self.seed, self.extras, self.several = classifier, seed, extras, several
         self._learner, self._settings = learner, dict(settings or {})
 
     def __repr__(self) -> str:
+        heard = f", with what {', '.join(self.extras.names)} said" if self.extras.names else ""
         return (
-            f"Fitted({self.graph.name!r}: {self.classifier.name}, {len(self.labels)} labels of {self.graph.num_nodes}"
-            f" nodes, {len(self.classes)} classes)"
+            f"Fitted({self.graph.name!r}: {self.classifier.name}, {count(len(self.labels), 'label')} of"
+            f" {count(self.graph.num_nodes, 'node')}, {count(len(self.classes), 'class', 'classes')}{heard})"
         )
 
     def _repr_html_(self) -> str:
         """A small table for notebooks: how many labels each class has."""
-        counts = Counter(self.classes[number] for number in self.labels.values())
+        counts = Counter(self.classes[number] for label in self.labels.values() for number in numbers_of(label))
         return html_table(repr(self), {name: count(number, "label") for name, number in counts.most_common(20)})
 
     @cached_property
@@ -273,6 +263,20 @@ class Fitted:
             raise refusal(self.classifier, "leave-one-out")
         left_out = cast(LeavesOneOut, self._learner).leave_one_out()
         return None if left_out is None else np.asarray(left_out[0].detach().cpu().numpy(), np.float32)
+
+    @property
+    def label_trust(self) -> npt.NDArray[np.float32]:
+        """How far each label is trusted, from 0 to 1, in the order of `labels`; without trust as it would be: [label].
+
+        Raises:
+            InputError: the classifier cannot.
+        """
+        if not can(self.classifier, "label-trust") or self.several:
+            raise refusal(self.classifier, "label-trust", "nodes may have several" if self.several else "")
+        if not self.labels:
+            return np.zeros(0, np.float32)
+        with one_thread(), torch.no_grad():
+            return np.asarray(cast(TakesTrust, self._learner).label_trust()[0].numpy(), np.float32)
 
     def predict(
         self,
@@ -334,10 +338,12 @@ class Fitted:
         if not self.labels:
             return []
         pairs = cast(Explains, self._learner).evidence(index)
-        return [Evidence(other, self.classes[self.labels[other]], amount) for other, amount in pairs]
+        return [Evidence(other, self._text(self.labels[other]), amount) for other, amount in pairs]
 
     def ask(self, k: int = 1, strategy: Any = None) -> list[int]:
         """The nodes whose labels would help most, the most wanted first, as a session would ask them.
+
+        With trust labels are doubted by each other alone, whoever gave them.
 
         Args:
             k: how many.
@@ -345,10 +351,7 @@ class Fitted:
         """
         from nodewise.session import Session
 
-        y = np.full(self.graph.num_nodes, -1, np.int64)
-        for node, label in self.labels.items():
-            y[node] = label
-        graph = replace(self.graph, y=y, class_names=self.classes)
+        graph = self._labelled_graph()
         with scratch_folder() as folder:
             session = Session.create(
                 folder / "ask.nodewise",
@@ -359,10 +362,26 @@ class Fitted:
                 strategy=strategy,
                 seed=self.seed,
                 use_labels=bool(self.labels),
+                several=self.several,
+                trust=self.extras.trust is not None,
+                suggestions=self.extras.said(self.classes),
                 reporter=Silent(),
             )
             with session:
                 return [query.node for query in session.ask(k)]
+
+    def _labelled_graph(self) -> Graph:
+        """The graph with the labels as its own."""
+        y = np.full(self.graph.num_nodes, -1, np.int64)
+        sets = np.full((self.graph.num_nodes, len(self.classes)), -1, np.int8)
+        for node, label in self.labels.items():
+            if isinstance(label, tuple):
+                sets[node] = 0
+                sets[node, list(label)] = 1
+            else:
+                y[node] = label
+        held: Any = {"y": None, "y_sets": sets} if self.several else {"y": y, "y_sets": None}
+        return replace(self.graph, class_names=self.classes, **held)
 
     def save(self, path: str | Path) -> None:
         """Write everything into one file of arrays and JSON, with digests; nothing is pickled.
@@ -374,10 +393,13 @@ class Fitted:
             raise refusal(self.classifier, "save")
         with one_thread():
             arrays, told = cast(Saves, self._learner).saved()
-        y = replace(self.graph, y=None, class_names=())
+        beside, extras = self.extras.packed()
+        unlabelled = replace(self.graph, y=None, y_sets=None, class_names=())
         told = {
             "classes": list(self.classes),
+            "several": self.several,
             "labels": [[node, label] for node, label in self.labels.items()],
+            "extras": extras,
             "seed": self.seed,
             "classifier": {
                 "name": self.classifier.name,
@@ -386,17 +408,45 @@ class Fitted:
             },
             "learner": told,
         }
-        write_fitted(Path(path).expanduser(), y, arrays, told)
+        write_fitted(Path(path).expanduser(), unlabelled, {**arrays, **beside}, told)
 
     def _chances(self, logits: torch.Tensor) -> npt.NDArray[np.float32]:
-        return np.asarray(torch.softmax(logits.detach().float(), -1).cpu().numpy(), np.float32)
+        """The probabilities that logits mean: of classes that exclude each other, or of each by itself."""
+        given = logits.detach().float()
+        return np.asarray(
+            (torch.sigmoid(given) if self.several else torch.softmax(given, -1)).cpu().numpy(), np.float32
+        )
+
+    def _text(self, label: Label) -> str:
+        """A label by the names of its classes."""
+        names = [self.classes[number] for number in numbers_of(label)]
+        return self._separator.join(names) or self._separator if self.several else names[0]
+
+    @cached_property
+    def _separator(self) -> str:
+        """What stands between the classes of a row in a text."""
+        return separator_for(self.classes)
+
+    @cached_property
+    def _thresholds(self) -> npt.NDArray[np.float32]:
+        """The probability from which on a row is given each class, where it may have several: [class]."""
+        with one_thread(), torch.no_grad():
+            odds = cast(LearnsSets, self._learner).thresholds()[0]
+        return np.asarray(torch.sigmoid(odds.float()).cpu().numpy(), np.float32)
 
     def _named(self, probabilities: npt.NDArray[np.float32], words: Sequence[str]) -> Predictions:
-        if not self.labels:
-            return Predictions(("",) * len(probabilities), probabilities, tuple(words))
-        return Predictions(
-            tuple(self.classes[i] for i in probabilities.argmax(1).tolist()), probabilities, tuple(words)
-        )
+        unknown = not self.labels and not self.extras.names
+        labels, given = ("",) * len(probabilities), None
+        if self.several:
+            given = np.zeros(probabilities.shape, bool) if unknown else probabilities >= self._thresholds
+            given &= np.isin(
+                np.arange(len(self.classes)), [n for each in self.labels.values() for n in numbers_of(each)]
+            )
+            if not unknown:
+                labels = tuple(set_texts(given.view(np.int8), self.classes, self._separator))
+        elif not unknown:
+            labels = tuple(self.classes[i] for i in probabilities.argmax(1).tolist())
+        return Predictions(labels, probabilities, tuple(words), given, self.classes)
 
     @cached_property
     def _search(self) -> NodeSearch:
@@ -440,10 +490,20 @@ class Fitted:
         ]
 
 
-def _learn(learner: Learner, labels: Mapping[int, int], classifier: Classifier, reporter: Reporter | None) -> None:
+def _learn(
+    learner: Learner,
+    labels: Mapping[int, Label],
+    classifier: Classifier,
+    reporter: Reporter | None,
+    of_sets: int | None = None,
+) -> None:
+    """Add the labels and train; `of_sets` is the number of classes where a node may have several."""
     if labels:
-        nodes, numbers = (torch.tensor([list(part)]) for part in (labels.keys(), labels.values()))
-        learner.add(nodes, numbers)
+        told = torch.tensor([list(labels.values())]) if of_sets is None else torch.zeros(1, len(labels), of_sets).char()
+        for row, label in enumerate(labels.values()):
+            if of_sets is not None:
+                told[0, row, list(numbers_of(label))] = 1
+        learner.add(torch.tensor([list(labels)]), told)
     for _ in range(min(len(labels), _EPOCHS) if classifier.trained else 1):
         fit_learner(learner)
     if classifier.trained:

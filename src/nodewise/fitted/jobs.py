@@ -10,46 +10,43 @@ from nodewise.ground.events import Reporter
 if TYPE_CHECKING:
     from nodewise.session import Session
 
-__all__ = ["fit_session", "left_out_of"]
+__all__ = ["fit_session"]
 
 
 def fit_session(session: Session, classifier: str | None = None, reporter: Reporter | None = None) -> Fitted:
-    """The session's classifier, fitted to the labels that count now, with the settings that the session has.
+    """The session's classifier, fitted to the labels that count now, with the session's settings.
+
+    It begins with what models say of the rows, and trusts labels as far as the session does.
 
     Rows whose answers the owner knows train nothing here either.
 
     Args:
         session: whose.
         classifier: its name, where it is the caller's own; without it no code is imported that the file names.
-        reporter: is told the progress.
+        reporter: gets the progress.
 
     Raises:
-        InputError: there is no class yet, a node may have several, or the classifier cannot learn from so few labels.
+        InputError: there is no class yet, or the classifier cannot learn from so few labels.
         SessionError: the classifier is not to be had here.
     """
+    from nodewise.graph.label_sets import SEPARATOR, split_set
     from nodewise.session.learning.rebuilding import stored_classifier
-    from nodewise.session.meaning.changes import refuse_several
+    from nodewise.session.meaning.trust import label_trust
 
     settings = session.settings
-    refuse_several(settings, session.path, "a fitted learner knows one a node: export its predictions instead")
     stored_classifier(settings, classifier)
-    known = session.rules().known
+    history, known = session.refresh(), session.rules().known
+    labels = {node: label for node, label in session.labels.items() if node not in known}
     return fit(
         session.graph,
-        {node: label for node, label in session.labels.items() if node not in known},
+        {node: split_set(label, SEPARATOR) for node, label in labels.items()} if settings.several else labels,
         classifier or settings.classifier,
         classes=session.classes,
+        several=settings.several,
+        suggestions={each.name: (each.labels(history.classes), each.confidence) for each in session.suggestions},
+        trust=label_trust(history, session.graph.num_nodes) if settings.trust else False,
         features="raw",
         seed=settings.seed,
         settings=settings.classifier_settings,
         reporter=reporter,
     )
-
-
-def left_out_of(session: Session) -> str:
-    """What of a session its fitted learner does not hold, in words; empty where it holds all."""
-    names = [each.name for each in session.suggestions]
-    lacks = [f"it has learned people's labels alone: what {', '.join(names)} said is left out"] if names else []
-    if session.settings.trust:
-        lacks.append("each label counts whole in it: how far the job trusts them is left out")
-    return f"{'; '.join(lacks)}, so its predictions can differ from the session's" if lacks else ""

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from nodewise.fitted.fitted import Fitted, Predictions
+from nodewise.fitted.fitted import Fitted
+from nodewise.fitted.predictions import Predictions
 from nodewise.graph.tables.pictures import pictures_in
 from nodewise.graph.tables.table import harmless, read_rows
 from nodewise.ground.errors import GraphError, InputError
@@ -36,7 +37,7 @@ def predicted_rows(
         fitted: what predicts.
         path: the rows: a .csv or .tsv table, a .txt file with a text a line, .npy vectors, or a folder of pictures.
         encoder: the one that the graph's texts were encoded by, where they were.
-        reporter: is told how many rows are done.
+        reporter: gets how many rows are done.
 
     Raises:
         GraphError: the file cannot be read, or its rows do not have the graph's columns.
@@ -54,10 +55,15 @@ def predicted_rows(
 
 
 def _cells(names: Sequence[str], predictions: Predictions) -> Iterator[list[str]]:
-    for name, label, chances, word in zip(
-        names, predictions.labels, predictions.probabilities.tolist(), predictions.words, strict=True
+    for name, label, sure, chances, word in zip(
+        names,
+        predictions.labels,
+        predictions.confidence.tolist(),
+        predictions.probabilities.tolist(),
+        predictions.words,
+        strict=True,
     ):
-        best = f"{max(chances):.4f}" if label else ""
+        best = f"{sure:.4f}" if label else ""
         yield [str(harmless(name)), str(harmless(label)), best, *(f"{chance:.4f}" for chance in chances), word]
 
 

@@ -19,7 +19,7 @@ DENSE_LIMIT = 2**31
 
 
 def gcn_features(graph: Graph) -> str:
-    """What a GCN does with features unless told otherwise: ``paper`` for the paper's graphs, by name.
+    """What a GCN does with features unless something else is said: ``paper`` for the paper's graphs, by name.
 
     Elsewhere ``unit``.
 

@@ -26,6 +26,8 @@ __all__ = [
     "homophily_of_sets",
     "label_sets",
     "separator_for",
+    "set_confidence",
+    "set_names",
     "set_texts",
     "split_set",
     "split_sets",
@@ -162,6 +164,17 @@ def set_texts(sets: Table, class_names: Sequence[str], separator: str = SEPARATO
     for node, names in held.items():
         texts[node] = separator.join(names)
     return texts
+
+
+def set_names(given: npt.NDArray[np.bool_], class_names: Sequence[str]) -> list[tuple[str, ...]]:
+    """The classes that each row is given, by name."""
+    return [tuple(class_names[column] for column in np.flatnonzero(row).tolist()) for row in given]
+
+
+def set_confidence(given: npt.NDArray[np.bool_], probabilities: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    """The probability that the least certain class of each row is decided rightly: [row]."""
+    decided = np.where(given, probabilities, 1 - probabilities)
+    return np.asarray(decided.min(1, initial=1), np.float32)
 
 
 def separator_for(class_names: Iterable[str]) -> str:

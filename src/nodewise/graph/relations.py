@@ -46,7 +46,7 @@ Relations of the labelled type come before paths of two, and of each those that 
 _ALL = 12
 """Incidences that are looked at altogether, at most, in the same order."""
 
-RELATIONS_VERSION = 3
+RELATIONS_VERSION = 4
 """Raised by hand when what methods make of several node types changes: what was kept of such graphs is made anew."""
 
 DIRECTED_NOTE = "the edges lead both ways for every method; views reads their direction, too, along and against"

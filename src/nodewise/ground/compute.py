@@ -177,7 +177,7 @@ def in_blocks(count: int, size: int, work: Callable[[int, int], None]) -> None:
     Args:
         count: how many rows.
         size: rows of a block.
-        work: told the first row of a block and the one after its last.
+        work: gets the first row of a block and the one after its last.
     """
     bounds = [(first, min(first + size, count)) for first in range(0, count, size)]
     threads = min(cores(), len(bounds))

@@ -172,7 +172,7 @@ def html_table(title: str, rows: Mapping[str, str]) -> str:
 
 
 def listed(names: Iterable[object], most: int = 8) -> str:
-    """The names, quoted, with commas; beyond `most` only their number is told."""
+    """The names, quoted, with commas; beyond `most` only their number is given."""
     every = list(names)
     shown = ", ".join(repr(str(name)) for name in every[:most])
     return shown + (f" and {len(every) - most} more" if len(every) > most else "")

@@ -5,7 +5,7 @@ Where there are no locks, each makes its own.
 torch brings `filelock` along, which takes the same lock of the operating system, but does not keep what is promised
 here. It leaves the lock's file in place, so that those who waited go on one after the other; where nothing could be
 kept, each would make its own in turn. Its older versions, which fit the same torch, empty the file at every look, and
-with it the maker's name that waiters are told. Where there are no locks it takes a file's presence for one, which a
+with it the maker's name that waiters read. Where there are no locks it takes a file's presence for one, which a
 killed maker leaves behind. It would replace no more than the four short functions at the end of this file.
 """
 
@@ -33,7 +33,7 @@ _PAUSE = 0.1
 """Seconds between two looks at a lock: short enough for Ctrl-C and for what is made in a moment."""
 
 _WORTH_TELLING = 0.5
-"""Seconds of waiting from which it is told."""
+"""Seconds of waiting from which a note says so."""
 
 
 @contextmanager
@@ -49,7 +49,7 @@ def one_maker(path: Path, what: str, reporter: Reporter, patience: float) -> Ite
     Args:
         path: the lock's file.
         what: is made, in the plural, such as ``"views of 5,000 nodes"``.
-        reporter: told who is waited for.
+        reporter: gets who is waited for.
         patience: seconds after which a maker is taken to be stopped.
     """
     handle = _acquired(path, what, reporter, patience)

@@ -148,8 +148,10 @@ def load_policy(path: str | Path) -> Policy:
         policy = Policy(settings)
         policy.origin = dict(json.loads(record.get("origin", "{}")))
     except (KeyError, TypeError, ValueError, RecursionError) as error:
+        own = re.match(r"unknown state feature '([\w.]+:[\w.]+)'", str(error))
+        way = f"import it (on the command line: --state {own[1]})" if own else "update nodewise"
         raise PolicyFileError(
-            f"{str(path)!r} says settings that this version does not know ({error}): update nodewise"
+            f"{str(path)!r} says settings that this version does not know ({str(error).rstrip('.')}): {way}"
         ) from None
     _fill(policy, tensors, str(path))
     return policy

@@ -7,6 +7,7 @@ State features and networks are found by name, so that others can be added; `Lea
 from __future__ import annotations
 
 import hashlib
+import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -131,13 +132,32 @@ def register_state_feature(name: str) -> Callable[[StateFeature], StateFeature]:
 
     Where a GPU records a step, the feature must read `Observation.step`, a tensor, and not `Observation.step_number`,
     which raises an error then.
+
+    Raises:
+        InputError: from the decorator, if what it is given cannot be called with an observation and settings.
     """
 
     def add(function: StateFeature) -> StateFeature:
+        if not callable(function) or not _takes_two(function):
+            raise InputError(
+                f"the state feature {name!r} is {function!r}: give a function of two arguments, observation and"
+                " settings, that returns a tensor [run, node] or one that broadcasts to it"
+            )
         STATE_FEATURES[name] = function
         return function
 
     return add
+
+
+def _takes_two(function: Callable[..., Any]) -> bool:
+    """Whether it can be called with two arguments; what does not say is believed."""
+    try:
+        inspect.signature(function).bind(None, None)
+    except TypeError:
+        return False
+    except ValueError:
+        return True
+    return True
 
 
 def import_state_features(names: Sequence[str]) -> tuple[str, ...]:
@@ -153,10 +173,6 @@ def import_state_features(names: Sequence[str]) -> tuple[str, ...]:
     for name in names:
         if ":" in name and name not in STATE_FEATURES:
             function = find_plugin("state feature", name, STATE_FEATURES, STATE_GROUP)
-            if not callable(function):
-                raise InputError(
-                    f"the state feature {name!r} is {function!r}: give a function of observation, settings"
-                )
             name = next((own for own, other in STATE_FEATURES.items() if other is function), name)
             register_state_feature(name)(function)
         known.append(name)
@@ -218,7 +234,7 @@ def _mean_degree(observation: Observation, settings: StateSettings) -> torch.Ten
 def _class_share(observation: Observation, settings: StateSettings) -> torch.Tensor:
     """s(v) = the share of all labels so far that are of the class predicted for v; 0 before the first label.
 
-    The labelled share of each class, told to the nodes that it is about, so that it fits any number of classes.
+    The labelled share of each class, given to the nodes that it is about, so that it fits any number of classes.
     """
     told, classes = observation.queried, observation.num_classes
     counted = told.mask.to(observation.graph.dtype)
@@ -432,7 +448,7 @@ class Learned(Strategy):
     """
 
     name = "policy"
-    version = 1
+    version = 2
     recordable = True
     stateless = True
 

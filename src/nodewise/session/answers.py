@@ -489,14 +489,20 @@ def valid_text(text: object) -> str:
 def probable_typo(label: str, classes: Sequence[str]) -> UnknownNameError | None:
     """The error for a label that looks like a known class misspelt; None where it looks like a class of its own.
 
-    Names that differ in their numbers, such as ``year 1`` and ``year 2``, are classes of their own.
+    Names that differ in their numbers or single letters, such as ``year 1`` and ``year 2`` or ``group a`` and
+    ``group b``, are classes of their own.
     """
     folded = {name.casefold(): name for name in classes}
     near = [folded[name] for name in difflib.get_close_matches(label.casefold(), folded, n=3, cutoff=0.75)]
-    near = [name for name in near if re.findall(r"\d+", name) == re.findall(r"\d+", label)]
+    near = [name for name in near if _counted(name) == _counted(label)]
     if not near:
         return None
     return UnknownNameError("class", label, near, "If it is a new class, say so: --new-class, or new_class=True.")
+
+
+def _counted(name: str) -> list[str]:
+    """The numbers and single letters in a name, by which people count their classes."""
+    return re.findall(r"\d+|\b[^\W\d_]\b", name.casefold())
 
 
 def closed_list(label: str, classes: Sequence[str]) -> UnknownNameError:

@@ -24,7 +24,7 @@ from typing import Any
 
 from nodewise.ground.errors import InputError, SessionError
 from nodewise.session.meaning.rules import Moment
-from nodewise.session.meaning.suggestions import suggested_columns
+from nodewise.session.meaning.suggestions import swaying_columns
 
 __all__ = ["KEY", "Fetched", "LiveSuggestions", "Reply"]
 
@@ -359,7 +359,7 @@ def _said(content: bytes) -> tuple[str, int]:
 
 def _row(moment: Moment, node: int) -> str:
     """What is sent of a node: its columns, without those that hold what models have said or the owner knows of it."""
-    kept_back = suggested_columns(moment.history) | moment.history.known.columns
+    kept_back = swaying_columns(moment.history)
     cells = moment.contents.graph.attributes.items()
     return "\n".join(f"{name}: {cell[node]}" for name, cell in cells if name not in kept_back)[:_LONGEST_TEXT]
 

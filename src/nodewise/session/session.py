@@ -27,17 +27,11 @@ from nodewise.session.log.contents import EMBED_LIMIT
 from nodewise.session.log.log import Log
 from nodewise.session.meaning import changes, row_edits, team
 from nodewise.session.meaning.changes import Answers
+from nodewise.session.meaning.given import Given, answers_and_confidence, check_models, read_given
 from nodewise.session.meaning.history import Note, Query
 from nodewise.session.meaning.joining import OtherJob, additions, check_same_rows, draft_join, foresee_join
 from nodewise.session.meaning.rules import Moment
-from nodewise.session.meaning.suggestions import (
-    Given,
-    Suggestions,
-    draft_suggestions,
-    draft_withdrawal,
-    read_beginnings,
-    read_given,
-)
+from nodewise.session.meaning.suggestions import Suggestions, draft_suggestions, draft_withdrawal
 from nodewise.session.settings import NewSettings, SettingsByName, settings_of, takes_settings
 
 if TYPE_CHECKING:
@@ -56,7 +50,7 @@ ANNOTATOR = "me"
 
 
 class Session(Job):
-    """Ask, tell, and go on whenever you like: everything told is on the disk when `tell` returns.
+    """Ask, tell, and go on whenever you like: every label is on the disk when `tell` returns.
 
     Example:
         >>> import nodewise as nw
@@ -85,6 +79,7 @@ class Session(Job):
         *,
         candidates: Nodes | None = None,
         suggestions: Mapping[str, Any] | None = None,
+        annotator: str = ANNOTATOR,
         source: str | Path | None = None,
         embed_limit: int = EMBED_LIMIT,
         reporter: Reporter | None = None,
@@ -101,11 +96,11 @@ class Session(Job):
             candidates: the nodes that may be asked, by indices, names or a mask; all by default.
             suggestions: what models say of the nodes from the beginning: name -> answers as `suggest` takes them, or a
                 pair of these and the confidence.
+            annotator: who brings these.
             source: the file that holds exactly this graph, referred to where it is too large to lie in the session.
             embed_limit: the largest graph, in bytes, that lies in the session's file.
             reporter: hears what was decided.
-            wait: as for `open`.
-            clock: as for `open`.
+            wait, clock: as for `open`.
 
         Raises:
             InputError: something given is wrong; says what to do.
@@ -113,7 +108,7 @@ class Session(Job):
         known = [one.name for one in settings_of(NewSettings)]
         if unknown := [name for name in settings if name not in known]:
             raise UnknownNameError("setting of Session.create", unknown[0], known)
-        beginnings = {} if suggestions is None else read_beginnings(suggestions)
+        said_by = {} if suggestions is None else check_models(suggestions)
         log, learns, asks = create_log(
             _file(path, "the file of the session"),
             graph,
@@ -127,8 +122,8 @@ class Session(Job):
         )
         session = cls(log, clock, learns, made=None if asks is None else (learns, asks))
         try:
-            for name, (answers, confidence) in beginnings.items():
-                session.suggest(name, answers, confidence)
+            for name, said in said_by.items():
+                session.suggest(name, *answers_and_confidence(said, session.graph), annotator)
         except BaseException:  # a job without what it was to begin with is none
             session.close()
             remove_session(log, source)
@@ -214,7 +209,7 @@ class Session(Job):
     ) -> int | list[int]:
         """Give a node its label, asked for or not; again, to change it.
 
-        Sequences of nodes and labels are told together, all or none.
+        Sequences of nodes and labels are taken together, all or none.
 
         Args:
             node: index or name; several, or a mask of True and False.
@@ -229,10 +224,10 @@ class Session(Job):
 
         Raises:
             InputError: there is no such node; or the label is probably misspelt, means unlabelled, or is none of a
-                closed list of classes. Nothing was told.
-            WrongTypeError: the label is True, False, bytes or something else that is no name. Nothing was told.
+                closed list of classes. Nothing was recorded.
+            WrongTypeError: the label is True, False, bytes or something else that is no name. Nothing was recorded.
             AlreadyLabelledError: where one label a node is enough, somebody else has given another one; says who.
-                Nothing was told.
+                Nothing was recorded.
         """
         many = are_several(node)
         nodes = node if many else [node]
@@ -293,7 +288,7 @@ class Session(Job):
             InputError: something given is wrong, or the classifier cannot begin with what models say.
         """
         self._check_models(name)
-        return self.suggest_given(name, read_given(self._contents, answers, confidence, self.rules().gone), annotator)
+        return self.suggest_given(name, read_given(self.graph, answers, confidence, self.rules().gone), annotator)
 
     def suggest_given(self, name: str, given: Given, annotator: str = ANNOTATOR) -> int:
         """Take what a model says, as `read_given` or `read_batch` gave it; else as `suggest`."""
@@ -366,7 +361,7 @@ class Session(Job):
         return self._change(partial(changes.rename, who, name, new_name, several=several))[0].id
 
     def merge_classes(self, name: str, into: str, annotator: str = ANNOTATOR) -> int:
-        """Let the labels of one class, those told already and later ones, count as another's.
+        """Let the labels of one class, those given already and later ones, count as another's.
 
         Returns the event's number.
         """
@@ -647,7 +642,7 @@ class Session(Job):
                 ask and tell meanwhile; the numbers are the same.
 
         Raises:
-            SessionError: nothing has been told yet, and there is no class, or the classifier is one that is trained.
+            SessionError: nothing is labelled yet, and there is no class, or the classifier is one that is trained.
         """
         with self._lock:
             return self._predict(self.refresh(), reporter)
@@ -714,7 +709,7 @@ class Session(Job):
 
     @property
     def labels(self) -> dict[int, str]:
-        """node -> label that counts: the majority's where somebody has told it, else the one given with the graph.
+        """node -> label that counts: the majority's where somebody has labelled it, else the one given with the graph.
 
         Where a node may have several classes, ``;`` stands between them, alone for none of them; `label_sets` has them
         one by one.

@@ -233,14 +233,14 @@ class NewSettings:
     several: bool = setting(
         False,
         kind="flag",
-        help="Whether a node may have several classes, or none; always where the graph's labels are sets of classes.",
+        help="Whether each may have several classes, or none; always where the file's labels are sets of classes.",
         title="A row may have several classes",
         front=True,
         flags="--several/--one-class",
     )
     strategy: str | Strategy | Policy | None = setting(
         kind="name",
-        help="How nodes are chosen.",
+        help="How the next question is chosen.",
         unset="gain, or the policy where one is given",
         title="Which rows are asked",
         words=_STRATEGIES,
@@ -273,7 +273,7 @@ class NewSettings:
         0,
         kind="count",
         least=0,
-        help="Nodes drawn at random, on top of the budget: their labels train nothing, so they measure the accuracy.",
+        help="How many are drawn at random on top of the budget, to measure the accuracy: their labels train nothing.",
         title="Audit: rows drawn at random, on top",
         front=True,
     )

@@ -39,7 +39,7 @@ class Age(Strategy):
     AUTHORS_BASEF = 0.95
 
     name = "age"
-    version = 1
+    version = 2
     recordable = True
     reads_budget = False
     stateless = True

@@ -67,7 +67,7 @@ class Anrmab(Strategy):
     """
 
     name = "anrmab"
-    version = 1
+    version = 2
     recordable = False  # reads the last answer, whose place moves with the step
     reads_budget = True
 

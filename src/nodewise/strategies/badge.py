@@ -70,7 +70,7 @@ class Badge(Strategy):
     """
 
     name = "badge"
-    version = 1
+    version = 2
     recordable = False  # a round is drawn in some steps and not in others
     reads_budget = False
     capabilities = frozenset[Capability]({"several-queries"})

@@ -44,7 +44,7 @@ class DiffusAl(Strategy):
     """
 
     name = "diffusal"
-    version = 1
+    version = 2
     recordable = True
     reads_budget = False
 

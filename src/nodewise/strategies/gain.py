@@ -283,7 +283,7 @@ def _posterior(observation: Observation) -> ViewsLearner:
     """The classifier's own posterior, or one kept beside another classifier and brought to the labels there are."""
     if can(observation.learner, "posterior"):
         shared: ViewsLearner = cast(SharesPosterior, observation.learner).ridge_posterior()
-        return shared.for_asking()
+        return shared
     memory = observation.memory
     learner: ViewsLearner | None = memory.get("learner")
     if learner is None or learner.runs != observation.runs or learner.num_classes != observation.num_classes:

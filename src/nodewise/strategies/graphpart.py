@@ -20,25 +20,25 @@ class GraphPart(Planned):
     """The graph is divided into parts, the queries evenly among these, and each part's are its clusters' middles.
 
     Ma, Ma & Mei, "Partition-based active learning for graph neural networks" (2022): communities by greedy modularity
-    (Clauset, Newman & Moore 2004) are joined to K parts by their mean features with Ward's method; of b queries each
-    part gets b / K, and in each the propagated features Z = Â² X are clustered into so many clusters, of which the
-    nodes nearest to the centres are asked. With b < K there are b parts. The far form keeps the parts' queries away
-    from each other: in place of ‖z − c‖, the smallest ‖z − c‖ − min_u ‖z − z_u‖ is asked, u the queries in the parts
-    before, where a part has more than one query.
+    (Clauset, Newman & Moore 2004) are joined to K parts by their mean features, always the two with the smallest
+    n m / (n + m) ‖c − d‖; of b queries each part gets b / K, and in each the propagated features Z = Â² X are clustered
+    into so many clusters, of which the nodes nearest to the centres are asked. With b < K there are b parts. The
+    far form keeps the parts' queries away from each other: in place of ‖z − c‖, the smallest ‖z − c‖ − min_u ‖z − z_u‖
+    is asked, u the queries in the parts before, where a part has more than one query.
 
-    Departures: communities join in rounds (see `communities`), and to parts by squared distances of their mean
-    propagated features, where the released program weighs plain distances of mean features, which gives parts more
-    alike in size on Cora (docs/methods.md has the scores there); K is the number of classes,
-    where the released program has a number for each of its graphs, chosen by hand (7 for Cora, which has seven classes,
-    14 for CiteSeer); k-means stands for k-medoids, as in the released program; nodes must lie in the pool. Parts take
-    turns, the largest first, and in each the largest clusters come first.
+    Departures: of pairs of communities that gain the same, those whose propagated features are more alike join first,
+    where the released program takes the lower numbers; above 512 communities the smallest join the nearest of the 512
+    largest before; nodes without neighbours are communities, where the program leaves them in the largest part; K is
+    the number of classes, where the program has a number for each of its graphs, chosen by hand (7 for Cora, which has
+    seven classes, 14 for CiteSeer); k-means stands for k-medoids, as in the program; nodes must lie in the pool. Parts
+    take turns, the largest first, and in each the largest clusters come first.
 
     Args:
         far: whether queries in different parts are kept away from each other.
     """
 
     name = "graphpart"
-    version = 1
+    version = 2
 
     def __init__(self, far: bool = False) -> None:
         self.far = far

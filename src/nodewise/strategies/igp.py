@@ -64,7 +64,7 @@ class Igp(Strategy):
     """
 
     name = "igp"
-    version = 1
+    version = 2
     recordable = False  # how much is looked at depends on the candidates
     reads_budget = False
     stateless = True

@@ -18,7 +18,7 @@ class LeastConfidence(Strategy):
     """
 
     name = "least-confidence"
-    version = 1
+    version = 2
     recordable = True
     reads_budget = False
     stateless = True

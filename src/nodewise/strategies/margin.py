@@ -18,7 +18,7 @@ class Margin(Strategy):
     """
 
     name = "margin"
-    version = 1
+    version = 2
     recordable = True
     reads_budget = False
     stateless = True

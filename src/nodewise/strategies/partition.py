@@ -1,7 +1,9 @@
-"""A graph's division into parts, made once: communities by modularity, joined by Ward's method."""
+"""A graph's division into parts, made once: communities by modularity, joined by their mean features."""
 
 from __future__ import annotations
 
+import heapq
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -9,20 +11,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components
 
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.compute import numpy_generator
 from nodewise.ground.events import Reporter
-from nodewise.strategies.propagated import propagated_features
+from nodewise.strategies.propagated import input_features, propagated_features
 
-__all__ = ["Partition", "communities", "ward_merges"]
+__all__ = ["Partition", "communities", "joins"]
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
 _COMMUNITIES = 512
-"""Communities that Ward's method joins at most: smaller ones than the 512 largest join the nearest of these before."""
+"""Communities that are joined by their means at most; smaller ones than these join the nearest of them before."""
 
 
 @dataclass(frozen=True)
@@ -55,50 +56,114 @@ class Partition:
 
 
 def communities(adjacency: sp.csr_matrix, position: Floats) -> Ints:
-    """Communities by greedy modularity (Clauset, Newman & Moore 2004), in rounds: [node].
+    """Communities by greedy modularity, one pair at a time (Clauset, Newman & Moore 2004): [node].
 
     Joining communities i and j changes the modularity by ΔQ = 2 (w_ij / 2m − a_i a_j), w their edges and a their shares
-    of all ends of edges. In each round every pair joins that is the best choice of both; their method joins one pair at
-    a time. It ends when no pair gains. Nodes with a single neighbour join it at the start, which always gains.
+    of all ends of edges. The pair that gains most joins, until none gains.
 
     Args:
         adjacency: symmetric, without loops.
-        position: a number for each node, [node]: of equal gains the pair that lies nearer comes first.
+        position: a number for each node, [node]: of equal gains the pair whose middles lie nearer comes first.
     """
-    nodes, ends = adjacency.shape[0], float(adjacency.sum())
-    coo, degree = adjacency.tocoo(), np.asarray(adjacency.sum(1)).ravel().astype(float)
-    single = np.diff(adjacency.indptr) == 1
-    leaf = single[coo.row]
-    found = sp.csr_matrix((np.ones(int(leaf.sum())), (coo.row[leaf], coo.col[leaf])), shape=(nodes, nodes))
-    members: Ints = connected_components(found, directed=False)[1].astype(np.int64)
-    while True:
-        count = int(members.max(initial=-1)) + 1
-        pairs = sp.csr_matrix((coo.data, (members[coo.row], members[coo.col])), shape=(count, count)).tocoo()
-        share = np.bincount(members, weights=degree, minlength=count) / max(ends, 1)
-        middle = np.bincount(members, weights=position, minlength=count) / np.bincount(members, minlength=count)
-        gain = 2 * (pairs.data / max(ends, 1) - share[pairs.row] * share[pairs.col])
-        worth = (pairs.row < pairs.col) & (gain > 0)
-        one, other = pairs.row[worth].astype(np.int64), pairs.col[worth].astype(np.int64)
-        if not len(one):
-            return members
-        distance = np.abs(middle[one] - middle[other])
-        chance = ((one * 2654435761) ^ (other * 40503)) % 1_000_003  # settles what is equal in all else
-        rank = np.empty(len(one), dtype=np.int64)
-        rank[np.lexsort((chance, -distance, gain[worth]))] = np.arange(len(one))
-        best = np.full(count, -1, dtype=np.int64)
-        np.maximum.at(best, one, rank)
-        np.maximum.at(best, other, rank)
-        mutual = (best[one] == rank) & (best[other] == rank)
-        number = np.arange(count)
-        number[other[mutual]] = one[mutual]
-        members = np.unique(number, return_inverse=True)[1].astype(np.int64)[members]
+    return _Joining(adjacency, position).done()
 
 
-def ward_merges(sizes: Floats, centres: Floats) -> Ints:
-    """Which two parts Ward's method (1963) joins next, until one is left: [merge, 2].
+Pair = tuple[float, float, int, int]
+"""Minus what two communities gain times 2 m², the distance of their middles, and the two: the smallest is best."""
 
-    The pair whose joining adds least to the sum of squared distances to the parts' centres: n_i n_j / (n_i + n_j) ‖c_i
-    − c_j‖².
+
+class _Joining:
+    """Communities that join.
+
+    The pair's larger community, by ends of edges, knows of it, so that one which many small ones join is looked through
+    once a time. Joining lowers what a third gains with the two unless it has edges to both: what a community knew as
+    its best is never too small, if those with edges to both are told, and is found anew when it comes first and is
+    no longer true.
+    """
+
+    def __init__(self, adjacency: sp.csr_matrix, position: Floats) -> None:
+        count = adjacency.shape[0]
+        self._ends, self._degree = float(adjacency.sum()), np.asarray(adjacency.sum(1)).ravel().astype(float)
+        self._total, self._size = position.astype(float), np.ones(count)
+        columns, weights, starts = (part.tolist() for part in (adjacency.indices, adjacency.data, adjacency.indptr))
+        self._rows = [dict(zip(columns[a:b], weights[a:b], strict=True)) for a, b in itertools.pairwise(starts)]
+        self._merged = list(range(count))  # what each has joined, or itself
+        self._best: list[Pair | None] = [None] * count
+        self._heap: list[tuple[Pair, int]] = []
+
+    def done(self) -> Ints:
+        """The community of each node once no pair gains."""
+        for number in range(len(self._rows)):
+            self._look(number)
+        while self._heap:
+            known, owner = heapq.heappop(self._heap)
+            one, other = known[2:]
+            if self._best[owner] is not known:
+                continue
+            if other in self._rows[one] and self._pair(one, other) == known:
+                self._join(one, other)
+            else:
+                self._look(owner)
+        numbers = np.arange(len(self._merged))
+        merged = np.array(self._merged, dtype=np.int64)
+        while (merged[numbers] != numbers).any():
+            numbers = merged[numbers]
+        return np.unique(numbers, return_inverse=True)[1].astype(np.int64)
+
+    def _pair(self, one: int, other: int) -> Pair:
+        gain = self._rows[one][other] * self._ends - self._degree[one] * self._degree[other]
+        apart = abs(self._total[one] / self._size[one] - self._total[other] / self._size[other])
+        return float(-gain), float(apart), min(one, other), max(one, other)
+
+    def _know(self, owner: int, pair: Pair) -> None:
+        """The owner's best is this pair, if it gains."""
+        self._best[owner] = pair
+        if pair[0] < 0:
+            heapq.heappush(self._heap, (pair, owner))
+
+    def _look(self, owner: int) -> None:
+        """Finds a community's best pair with those that have fewer ends than it, or as many and a smaller number."""
+        row = self._rows[owner]
+        others = np.fromiter(row.keys(), np.int64, len(row))
+        gains = np.fromiter(row.values(), np.float64, len(row)) * self._ends
+        gains -= self._degree[others] * self._degree[owner]
+        lesser = self._degree[others] < self._degree[owner]
+        lesser |= (self._degree[others] == self._degree[owner]) & (others < owner)
+        gains[~lesser] = -np.inf
+        best = gains.max(initial=-np.inf)
+        self._best[owner] = None
+        if best > 0:
+            equal = others[gains == best]
+            apart = np.abs(self._total[owner] / self._size[owner] - self._total[equal] / self._size[equal])
+            self._know(owner, self._pair(owner, int(equal[apart == apart.min()].min())))
+
+    def _join(self, one: int, other: int) -> None:
+        rows = self._rows
+        if len(rows[one]) < len(rows[other]):
+            one, other = other, one
+        self._merged[other], self._best[other] = one, None
+        for amounts in (self._degree, self._total, self._size):
+            amounts[one] += amounts[other]
+        del rows[one][other], rows[other][one]
+        raised = []
+        for third, weight in rows[other].items():
+            del rows[third][other]
+            raised += [third] if third in rows[one] else []
+            rows[one][third] = rows[third][one] = rows[one].get(third, 0.0) + weight
+        rows[other] = {}
+        self._look(one)
+        for third in raised:
+            if (self._degree[third], third) > (self._degree[one], one):
+                pair, known = self._pair(third, one), self._best[third]
+                if known is None or pair < known:
+                    self._know(third, pair)
+
+
+def joins(sizes: Floats, centres: Floats) -> Ints:
+    """Which two parts join next, until one is left: [merge, 2].
+
+    Those with the smallest n_i n_j / (n_i + n_j) ‖c_i − c_j‖, as GraphPart's released program has it; Ward's method
+    (1963) has the square of the distance.
 
     Args:
         sizes: [part].
@@ -106,17 +171,21 @@ def ward_merges(sizes: Floats, centres: Floats) -> Ints:
     """
     sizes, lengths = sizes.copy(), (centres**2).sum(1)
     squared = np.maximum(lengths[:, None] + lengths - 2 * centres @ centres.T, 0)
-    cost = squared * (sizes[:, None] * sizes) / (sizes[:, None] + sizes)
+    cost = np.sqrt(squared) * (sizes[:, None] * sizes) / (sizes[:, None] + sizes)
     np.fill_diagonal(cost, np.inf)
     merges = np.empty((max(0, len(sizes) - 1), 2), dtype=np.int64)
+    gone: list[int] = []
     for step in range(len(merges)):
         first, second = sorted(divmod(int(cost.argmin()), len(sizes)))
         merges[step] = first, second
-        # Lance and Williams: what joining a third part with both would cost, from the costs there are
-        joined = (sizes + sizes[first]) * cost[first] + (sizes + sizes[second]) * cost[second]
-        row = (joined - sizes * cost[first, second]) / (sizes + sizes[first] + sizes[second])
-        row[[first, second]] = np.inf
+        # the distances of others to the mean of two centres, by those to the two
+        share = sizes[second] / (sizes[first] + sizes[second])
+        row = (1 - share) * squared[first] + share * squared[second] - share * (1 - share) * squared[first, second]
+        squared[first], squared[:, first] = np.maximum(row, 0), np.maximum(row, 0)
         sizes[first] += sizes[second]
+        gone += [second]
+        row = np.sqrt(squared[first]) * sizes * sizes[first] / (sizes + sizes[first])
+        row[[first, *gone]] = np.inf
         cost[first], cost[:, first] = row, row
         cost[second], cost[:, second] = np.inf, np.inf
     return merges
@@ -130,11 +199,11 @@ class _Partitioning:
         return {}
 
     def prepare(self, graph: GraphTensors, reporter: Reporter | None = None) -> Partition:
-        points = propagated_features(graph).double().cpu().numpy()
+        points = input_features(graph).double().cpu().numpy()
         arrays = (part.cpu().numpy() for part in (graph.adjacency.values, graph.adjacency.col, graph.adjacency.crow))
         adjacency = sp.csr_matrix(tuple(arrays), shape=graph.adjacency.shape).astype(np.float64)
         direction = numpy_generator(0, "partition").standard_normal(points.shape[1])
-        members = communities(adjacency, points @ direction)
+        members = communities(adjacency, propagated_features(graph).double().cpu().numpy() @ direction)
         sizes = np.bincount(members).astype(np.float64)
         belongs = sp.csr_matrix((np.ones(len(members)), (members, np.arange(len(members)))))
         centres = (belongs @ points) / sizes[:, None]
@@ -147,4 +216,4 @@ class _Partitioning:
             sizes = np.bincount(nearest, weights=sizes).astype(np.float64)
             members = nearest.astype(np.int64)[members]
             centres = sums / sizes[:, None]
-        return Partition(members, ward_merges(sizes, centres))
+        return Partition(members, joins(sizes, centres))

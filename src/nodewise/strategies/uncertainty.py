@@ -14,7 +14,7 @@ class Uncertainty(Strategy):
     """The largest entropy of the predicted label distribution first (section 4.1), ties at random."""
 
     name = "uncertainty"
-    version = 1
+    version = 2
     recordable = True
     reads_budget = False
     stateless = True

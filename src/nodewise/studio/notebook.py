@@ -23,6 +23,7 @@ from nodewise.studio.guard.tokens import new_token
 from nodewise.studio.server import address, bind, make_server, open_browser, require_extra
 from nodewise.studio.settings import ENDING, StudioSettings
 from nodewise.studio.work.cards import with_shown_text
+from nodewise.studio.work.stacked import are_tables, stack_tables
 from nodewise.studio.work.table_files import GRAPHS, normalise_table
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ _NAME = "studio"
 class StudioSession(Session):
     """A session that is open in a studio of this process as well: what either is told, both know.
 
-    `close` ends the studio, then the session; what was told stays in the file.
+    `close` ends the studio, then the session; every label stays in the file.
 
     Attributes:
         address: what to open in a browser. It holds a token, made anew each time: whoever has the address is the job's
@@ -126,7 +127,8 @@ def open_studio(
 
     Args:
         source: a data frame, column -> cells, a list of dicts or of texts, numbers [row, feature]; a table's file, a
-            folder of pictures; a graph, its file or folder, or a data set's name; or a session, or its file.
+            folder of tables with the same columns, or of pictures; a graph, its file or folder, or a data set's name;
+            or a session, or its file.
         path: the job's file; by default named after the source's file, else ``studio.nodewise``, in this folder.
         text: the column of texts, if these are to be compared; None: all columns are.
         label: the column of classes that are known; None: one of a usual name; an empty text: none.
@@ -219,7 +221,7 @@ def _graph_without_columns(source: Any, k: int) -> Graph | str | None:
         path = Path(source).expanduser()
         if not path.exists():
             return str(source)
-        if path.suffix.lower() in GRAPHS or (path.is_dir() and not _is_picture_folder(path)):
+        if path.suffix.lower() in GRAPHS or (path.is_dir() and any(path.glob("nodes*.csv"))):
             return read_graph(path)
         return graph_from_things(path, knn=k) if path.suffix.lower() in (".npy", ".txt") else None
     if isinstance(source, np.ndarray) and source.dtype.kind in "fiub":
@@ -233,10 +235,15 @@ def _graph_of_table(source: Any, text: str | None, label: str | None, k: int) ->
     """The graph of a table, of Label Studio's tasks, or of a folder of pictures."""
     if isinstance(source, (str, Path)):
         path = Path(source).expanduser()
-        if path.is_dir() or path.suffix.lower() == ".json":
+        tables = _tables_in(path)
+        if (path.is_dir() and not tables) or path.suffix.lower() == ".json":
             return graph_from_things(path, knn=k, text=text, label=label)
         with tempfile.TemporaryDirectory() as folder:
-            table = normalise_table(path, path.name, Path(folder) / "table.csv")
+            target = Path(folder) / "table.csv"
+            if tables:
+                table = stack_tables([(each, each.name) for each in tables], target)
+            else:
+                table = normalise_table(path, path.name, target)
             return knn_from_table(table.path, k, label=label, text=text, name=path.stem)
     frame = rows_as_columns(source) if isinstance(source, Sequence) else source
     if frame is None:
@@ -247,10 +254,16 @@ def _graph_of_table(source: Any, text: str | None, label: str | None, k: int) ->
     return Graph.from_dataframe(frame, label, text, k, name=_NAME)
 
 
+def _tables_in(path: Path) -> list[Path]:
+    """The tables of a folder that holds nothing else but hidden files, by their names; they are put together."""
+    inside = sorted(each for each in path.iterdir() if not each.name.startswith(".")) if path.is_dir() else []
+    return inside if are_tables([each.name for each in inside]) else []
+
+
 def _is_picture_folder(source: Any) -> bool:
-    """Whether a folder holds no table of nodes, so that it is one of pictures."""
+    """Whether a folder holds no table of nodes nor tables alone, so that it is one of pictures."""
     folder = Path(source).expanduser() if isinstance(source, (str, Path)) else None
-    return folder is not None and folder.is_dir() and not any(folder.glob("nodes*.csv"))
+    return folder is not None and folder.is_dir() and not any(folder.glob("nodes*.csv")) and not _tables_in(folder)
 
 
 def _stem(source: Any) -> str:

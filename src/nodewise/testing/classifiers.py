@@ -487,7 +487,7 @@ class _ClassifierSuite(Suite):
 
 
 def _nodes(graph: GraphTensors, step: int) -> torch.Tensor:
-    """The node that each run is told in a step, int64 [run, 1]; all differ, and one stands alone."""
+    """The node that each run learns in a step, int64 [run, 1]; all differ, and one stands alone."""
     nodes = torch.tensor([[step], [step + _LABELS], [step + 2 * _LABELS]], device=graph.device)
     return torch.where(nodes == 2 * _LABELS + 1, graph.num_nodes - 1, nodes)
 

@@ -1,4 +1,4 @@
-"""What a broken promise is told with, and the small graphs on which promises are tried."""
+"""What a broken promise is reported with, and the small graphs on which promises are tried."""
 
 from __future__ import annotations
 

@@ -121,7 +121,7 @@ def search_age_budgets(
         device: ``"auto"``, ``"cpu"`` or ``"cuda"``.
         features: preprocessing by name; by default the classifier's own.
         store: finished batches, or a folder for them: a search that was stopped goes on from there.
-        reporter: told after every batch.
+        reporter: called after every batch.
 
     Returns:
         What was found, by budget.

@@ -152,7 +152,7 @@ def train_policy(
             ``out``; 0: never.
         device: ``"auto"``, ``"cpu"`` or ``"cuda"``.
         progress: whether to draw a bar on standard error.
-        reporter: told the mean rewards after every episode.
+        reporter: gets the mean rewards after every episode.
         each_episode: called with every line of the log.
         **options: the fields of `TrainingSettings`, such as ``episodes=200``.
 

@@ -14,6 +14,7 @@ from nodewise.classifiers.views import products as dense_products
 from nodewise.classifiers.views.construction import GraphViews, make_views
 from nodewise.datasets import load_graph, synthetic_graph
 from nodewise.graph import Graph
+from nodewise.graph.knn.neighbours import joined_to_nearest
 from nodewise.graph.tensors import GraphTensors
 from tests.small_graphs import block_graph, random_graph, relabelled
 
@@ -174,3 +175,31 @@ def test_nodes_of_equal_place_share_their_role() -> None:
     ring = np.stack([np.arange(12), (np.arange(12) + 1) % 12])
     roles = construction._roles(Graph.build(ring, 12).adjacency())
     assert np.ptp(roles, axis=0).max() == 0
+
+
+def clustered_rows(count: int, columns: int = 16) -> np.ndarray:
+    draws = np.random.default_rng(3)
+    return (draws.normal(size=(12, columns))[np.arange(count) % 12] + draws.normal(size=(count, columns))).astype("f4")
+
+
+def test_kin_is_what_its_steps_give() -> None:
+    x = clustered_rows(60)
+    graph = GraphTensors(Graph.build(np.stack([np.arange(59), np.arange(1, 60)]), 60, x=x))
+    views = make_views(graph)
+    unit = x / np.linalg.norm(x, axis=1, keepdims=True)
+    for name, of in (("kin", "own"), ("kin near", "near")):
+        joined = joined_to_nearest(views.columns[:, views.names.index(of)].numpy(), 10).toarray()
+        if name == "kin near":
+            line = np.eye(60, k=1) + np.eye(60, k=-1)
+            joined = joined + line * joined.sum() / line.sum()
+        loops = joined + np.eye(60)
+        root = loops.sum(1) ** -0.5
+        propagation = sp.csr_matrix(root[:, None] * loops * root)
+        start = z = unit - unit.mean(0)
+        for _ in range(40):
+            z = 0.98 * (propagation @ z) + 0.02 * start
+        z /= np.linalg.norm(z, axis=1, keepdims=True)
+        z -= z.mean(0)
+        z /= np.linalg.norm(z, axis=1, keepdims=True)
+        made = views.columns[:, views.names.index(name)].double().numpy()
+        np.testing.assert_allclose(made @ made.T, z @ z.T, atol=2e-4)

@@ -40,7 +40,7 @@ def told(
 
 def probabilities(posterior: Posterior) -> torch.Tensor:
     fit = posterior.fit()
-    return torch.softmax(posterior.mean(fit) * fit.left_out.temperature[:, None, None], -1)[0]
+    return torch.softmax(posterior.mean(fit) * fit.left_out.said[:, None, None], -1)[0]
 
 
 def assert_same_fit(fit: Fit, expected: Fit, atol: float, rtol: float) -> None:
@@ -240,3 +240,16 @@ def test_many_labels_are_solved_on_a_gpu_as_on_a_cpu(device: str) -> None:
         made.add_many(nodes.to(place), labels.to(place))
         fits.append(made.fit().coefficients.cpu())
     torch.testing.assert_close(fits[0], fits[1], atol=1e-4, rtol=1e-3)
+
+
+@pytest.mark.parametrize(("chosen", "usual"), [("temperature", 4.0), ("said", 2.0)])
+def test_a_temperature_is_the_likeliest_of_its_grid_with_a_prior_of_five_labels(chosen: str, usual: float) -> None:
+    nodes, labels = labels_of(14, 3)
+    fit = told(random_views(), nodes, labels, 3).fit()
+    out = fit.left_out.predictions[0].double().numpy()
+    against = []
+    for tried in module._TEMPERATURES:
+        odds = np.exp(tried * out)
+        chance = odds[np.arange(14), labels] / odds.sum(1)
+        against.append(-np.log(chance).sum() + 5 * np.log(tried / usual) ** 2 / 2)
+    assert float(getattr(fit.left_out, chosen)[0]) == module._TEMPERATURES[int(np.argmin(against))]

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from nodewise.classifiers.views import relational
 from nodewise.classifiers.views.construction import make_views
-from nodewise.classifiers.views.products import GatheredProduct, SparseProduct
+from nodewise.classifiers.views.products import ROWS, GatheredProduct, SparseProduct, gram_matrix
 from nodewise.datasets import RelationSettings, relational_graph
 from nodewise.graph.tensors import GraphTensors
 
@@ -47,3 +47,11 @@ def test_a_large_relational_graph_has_the_views_of_a_small_one(monkeypatch: pyte
     assert fast.names == slow.names
     for name, one, other in zip(slow.names, slow.columns.unbind(1), fast.columns.unbind(1), strict=True):
         np.testing.assert_allclose((one @ one.T).numpy(), (other @ other.T).numpy(), atol=5e-3, err_msg=name)
+
+
+def test_a_gram_matrix_of_very_many_rows_is_exact_to_double_precision() -> None:
+    draws = np.random.default_rng(2)
+    one, other = (draws.standard_normal((ROWS + 77, columns), dtype=np.float32) for columns in (5, 3))
+    exact, crossed = one.astype(np.float64), other.astype(np.float64)
+    np.testing.assert_allclose(gram_matrix(one), exact.T @ exact, rtol=1e-12, atol=1e-9)
+    np.testing.assert_allclose(gram_matrix(one, other), exact.T @ crossed, rtol=1e-12, atol=1e-9)

@@ -40,6 +40,7 @@ def test_it_predicts_what_the_estimator_predicts_alone() -> None:
     graph = nw.load_graph("wine")
     tensors = GraphTensors(graph)
     classifier = SklearnClassifier(LogisticRegression(), view="near")
+    assert classifier.name == "LogisticRegression (near)"  # as tables have it
     rows = classifier.prepare(tensors)
     learner = classifier.start(tensors, rows, 1, 3, 6)
     nodes = np.array([170, 3, 80, 5, 90, 160])

@@ -176,7 +176,10 @@ def test_a_folder_with_another_comparison_is_not_written_over(
     shared = ["--strategies", "random", "--budgets", "4", "--runs", "2", "--out", out]
     assert main(["compare", "wine", *shared]) == 0
     assert main(["compare", "karate", *shared]) == 2
-    assert "holds a comparison with wine, which this one has not and would write over" in capfd.readouterr().err
+    assert (
+        "holds a comparison with wine with views at 4 random, which this one has not and would write over"
+        in capfd.readouterr().err
+    )
     assert main(["compare", "wine", *shared, "--seed", "1"]) == 2
     assert main(["compare", "wine", "karate", "wine", *shared]) == 0
     held = json.loads((tmp_path / "out" / "comparison.json").read_text())
@@ -189,16 +192,19 @@ def test_other_budgets_classifiers_protocols_and_fewer_runs_are_not_written_over
     shared = ["compare", "wine", "--strategies", "random", "--out", str(tmp_path)]
     assert main([*shared, "--budgets", "4", "--runs", "3", "--classifiers", "views"]) == 0
     written = (tmp_path / "comparison.json").read_text()
+    played = sorted(path.name for path in tmp_path.rglob("chunks/*/*"))
+    assert played
     capfd.readouterr()
     for other, expected in (
-        (["--budgets", "5", "--runs", "3"], "the budget 4"),
-        (["--budgets", "4", "--runs", "3", "--classifiers", "gcn"], "the classifier views"),
+        (["--budgets", "5", "--runs", "3"], "wine with views at 4 random"),
+        (["--budgets", "4", "--runs", "3", "--classifiers", "gcn"], "wine with views at 4 random"),
         (["--budgets", "4", "--runs", "2"], "wine with views at 4 random, 3 runs"),
         (["--budgets", "4", "--runs", "3", "--noise", "0.2"], "wine with views at 4 random"),
         (["--runs", "3"], "wine with views at 4 random"),
     ):
         assert main([*shared, *other]) == 2
         assert f"holds a comparison with {expected}, which this one has not" in capfd.readouterr().err
+        assert sorted(path.name for path in tmp_path.rglob("chunks/*/*")) == played  # told before anything is played
     assert (tmp_path / "comparison.json").read_text() == written
     assert main([*shared, "--budgets", "4,5", "--runs", "3", "--classifiers", "views,gcn"]) == 0
 

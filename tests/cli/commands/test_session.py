@@ -168,6 +168,7 @@ def test_a_disagreement_is_settled_and_opinions_are_asked_for(job: Path, capfd: 
     assert run(capfd, "class", job, "Oficer", "--new-class")[0] == "classes: Mr. Hi, Officer, Oficer\n"
 
 
+@pytest.mark.slow
 def test_formulas_in_an_export_are_harmless_unless_kept(
     job: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -307,6 +308,25 @@ def test_a_job_begins_with_models_answers_by_the_command_line(
         "rules",
         "assistant",
     ]
+
+
+def test_a_question_says_what_models_say_and_keeps_it_back_in_the_audit(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    graph, job = tmp_path / "mails.npz", tmp_path / "job.nodewise"
+    columns = {"text": [f"mail {number}" for number in range(12)], "answer": ["spam", "ham"] * 6}
+    write_graph(Graph.build([range(11), range(1, 12)], attributes=columns), graph)
+    new = ("--budget", "6", "--classes", "spam,ham", "--suggest", "assistant=answer")
+    run(capfd, "new", job, graph, *new)
+    query = json.loads(run(capfd, "ask", job, "--json")[0])["queries"][0]
+    said = columns["answer"][query["node"]]
+    assert query["suggested"] == {"assistant": said} and set(query["attributes"]) == {"text"}
+    shown, _ = run(capfd, "ask", job)
+    assert f"assistant says: {said}" in shown and "answer:" not in shown
+    run(capfd, "new", tmp_path / "audit.nodewise", graph, *new, "--audit", "6")
+    queries = json.loads(run(capfd, "ask", tmp_path / "audit.nodewise", "-k", "6", "--json")[0])["queries"]
+    audit = [query for query in queries if query["audit"]]
+    assert audit and all(query["suggested"] == {} and set(query["attributes"]) == {"text"} for query in audit)
 
 
 def test_a_model_is_asked_only_what_was_shown(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from nodewise.cli import main
+from nodewise.fitted import load_fitted
 
 
 def run(capfd: pytest.CaptureFixture[str], *arguments: str | Path, code: int = 0) -> str:
@@ -39,7 +40,8 @@ def test_a_job_of_several_labels(tmp_path: Path, capfd: pytest.CaptureFixture[st
     run(capfd, "export", job, tmp_path / "out.csv")
     with (tmp_path / "out.csv").open(encoding="utf-8") as file:
         assert [row["label"] for row in csv.DictReader(file)][:2] == ["a;b", "b;c"]
-    assert "a fitted learner knows one a node" in run(capfd, "export-fitted", job, tmp_path / "x.fitted", code=2)
+    assert "3 labels of 34 nodes, 3 classes" in run(capfd, "export-fitted", job, tmp_path / "x.fitted")
+    assert load_fitted(tmp_path / "x.fitted").labels == {0: (0, 1), 1: (1, 2), 5: (2,)}
 
 
 def test_labels_that_are_missing_or_too_many_are_refused(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -119,6 +119,7 @@ def test_each_domain_has_one_rank_and_the_page_says_where_the_default_is_not_fir
     assert ranking.ranks == pytest.approx({"age": 4 / 3, "gain": 2.0, "random": 8 / 3})
     page = benchmark_page(result)
     assert "With 5 labels a class `gain` is number 2, and `age` is first." in page
+    assert "another strategy's mean is higher on 2 of 4 graphs." in page
     assert "3 / 0 of 4" not in page and "4 / 0 of 4" in page
     files = write_page(result, tmp_path)
     assert [path.name for path in files] == ["benchmark.md", "benchmark-views.png"]
@@ -134,12 +135,17 @@ def test_ranks_are_of_the_largest_full_table_and_the_page_says_what_is_missing()
     assert set(slow.domain_means("views", 5)) == {"random", "gain"}
     page = benchmark_page(slow)
     assert "Not all was played: of 4 graphs `age` on 1. The ranks leave out `age`." in page
-    assert "Not all" not in benchmark_page(result)
+    assert "Not all" not in benchmark_page(result) and "Not played" not in benchmark_page(result)
+    other = replace(result, rows=result.rows + tuple(replace(row, classifier="gcn") for row in result.rows[:1]))
+    assert "Not played with gcn: " in benchmark_page(other) and "Not played with views" not in benchmark_page(other)
 
 
 @pytest.mark.slow
-def test_a_time_limit_leaves_whole_cells_and_a_failure_the_others(tmp_path: Path) -> None:
+def test_a_time_limit_leaves_whole_cells_and_a_failure_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     told: list[Event] = []
+    monkeypatch.setenv("NODEWISE_COMMIT", "abc1234")
     engine = ProcessEngine(2, 300.0, leave_out=True)
     asked = settings(strategies=("random", "centrality", f"{__name__}:Failing"), labels=(1,))
     result = play(asked, tmp_path, engine, told.append, "cpu", partial=True)
@@ -147,7 +153,7 @@ def test_a_time_limit_leaves_whole_cells_and_a_failure_the_others(tmp_path: Path
     scores = {row.strategy: (row.micro_f1, row.lead) for row in result.rows}
     assert scores == {row.strategy: (row.micro_f1, row.lead) for row in alone.rows}
     assert "left out: runs 0 to 5 of 'failing' on 'wine' failed, RuntimeError: no room" in str(told)
-    assert "2 processes at a time" in result.machine
+    assert "2 processes at a time, commit abc1234" in result.machine
     late = ProcessEngine(1, 1e-9)
     kept = play(settings(strategies=("random", "age"), labels=(1,)), tmp_path, late, Silent(), "cpu", partial=True)
     assert late.over and [row.strategy for row in kept.rows] == ["random"]  # kept before; age was not begun

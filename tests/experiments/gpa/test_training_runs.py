@@ -40,6 +40,7 @@ def test_a_training_leaves_a_policy_and_its_log(tiny: Training, tmp_path: Path, 
     assert (tmp_path / "tiny.safetensors").stat().st_mtime_ns == before
 
 
+@pytest.mark.slow
 def test_when_the_time_is_up_the_next_call_goes_on_to_the_same_end(
     tiny: Training, tmp_path: Path, small_data: Path
 ) -> None:

@@ -22,6 +22,7 @@ def test_texts_of_numbers_are_short() -> None:
     assert exact_texts(np.array([0.1, 1, 1e-20], dtype=np.float32)) == ["0.1", "1.0", "1e-20"]
 
 
+@pytest.mark.slow
 @given(graphs(ANYTHING))
 def test_head_survives_as_json(graph: Graph) -> None:
     head = Head.of(graph)

@@ -86,7 +86,7 @@ def test_networkx_reads_what_is_written(tmp_path: Path) -> None:
         ("id,text\n1,hello\n", "line 1: 'id', 'text' is no edge but a row of a table"),
         ("a,b,c,d\n", "'a', 'b', 'c', 'd' is no edge but a row of a table"),
         ("source,target\n", "holds no edges"),
-        ("a,b\nc,\n,d\n", "line 3: an end of the edge is missing"),
+        ("a,b\nc,\n,d\n", "line 2: an end of the edge is missing"),
         (
             "# nodewise edge list: 3 nodes, 2 edges\n0\t1\n",
             "holds 1 edges, its first line says 2: the file was cut off",

@@ -85,6 +85,7 @@ def test_it_is_told_what_was_decided(tmp_path: Path) -> None:
         (GRAPH, {"budget": 61}, "a budget of 61 is more than the 60 nodes that can be asked (0 have a label)"),
         (GRAPH, {"budget": 58, "audit": 3}, "a budget of 58 and an audit of 3 is more than the 60 nodes"),
         (GRAPH, {"budget": 3, "candidates": [0, 1]}, "a budget of 3 is more than the 2 nodes that can be asked"),
+        (GRAPH, {"budget": 3, "candidates": [0]}, "a budget of 3 is more than the 1 node that can be asked"),
         (GRAPH, {"classes": "ab"}, "classes must be a list of names, got the text 'ab'"),
         (GRAPH, {"classes": ["a", "a"], "budget": 5}, "each another one"),
         (GRAPH, {"strategy": "age", "policy": DEFAULT_POLICY}, "a policy was given, but the strategy is 'age'"),

@@ -200,6 +200,7 @@ def test_with_the_shared_token_nobody_takes_the_name_of_who_knows_the_answers(tm
     """Every route that a name can be said to, as the application describes them: under that name they could be read."""
     session = job(tmp_path, control=50, budget=40)
     session.set_known({5: "a", 11: "a", 40: "b"}, annotator="olga", counts=True)
+    session.tell([0, 59], ["a", "b"], "eve")
     label = [{"node": 5, "label": "a"}]
     bodies: dict[str, dict[str, Any]] = {
         "ask": {},

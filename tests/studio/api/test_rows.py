@@ -104,6 +104,7 @@ def test_rows_are_changed_after_it_was_seen_which_have_labels(client: Client) ->
     assert client.scratch_files == []
 
 
+@pytest.mark.slow
 def test_what_was_said_of_rows_whose_addition_is_taken_back_breaks_nothing(client: Client) -> None:
     added = send(client, "/rows", AddedResponse, rows=ROWS, annotator="ada")
     labels = [{"node": 41, "label": "car"}]
@@ -140,6 +141,32 @@ def test_new_rows_are_predicted_into_a_table_and_not_added(client: Client) -> No
     texts = send(client, "/rows/predict", rows=("more.txt", b"purr meow\nroad wheel\n"))
     assert [row["predicted"] for row in csv.DictReader(io.StringIO(texts.text))] == ["cat", "car"]
     assert client.look("/status")["nodes"] == 40 and client.scratch_files == []
+
+
+def test_rows_are_predicted_by_a_models_answers_before_the_first_label(tmp_path: Path) -> None:
+    texts = [text for pair in zip(CATS, CARS, strict=True) for text in pair]
+    with running(
+        tmp_path,
+        Session.create(tmp_path / "job.nodewise", Graph.from_texts(texts, k=5), budget=9, classes=["cat", "car"]),
+    ) as client:
+        assert "before the first label" in send(client, "/rows/predict", status=400, rows=ROWS)["error"]
+        said = [{"node": node, "label": ("cat", "car")[node % 2]} for node in range(40)]
+        client.say("/suggestions", name="rules", labels=said)
+        rows = list(csv.DictReader(io.StringIO(send(client, "/rows/predict", rows=ROWS).text)))
+        assert [row["predicted"] for row in rows] == ["cat", "car", "cat"]
+
+
+def test_rows_that_may_have_several_classes_are_predicted_by_each_class(tmp_path: Path) -> None:
+    texts = [text for pair in zip(CATS, CARS, strict=True) for text in pair]
+    session = Session.create(
+        tmp_path / "job.nodewise", Graph.from_texts(texts, k=5), budget=9, classes=["cat", "car"], several=True
+    )
+    for node in range(6):
+        session.tell(node, [("cat", "car")[node % 2]])
+    with running(tmp_path, session) as client:
+        rows = list(csv.DictReader(io.StringIO(send(client, "/rows/predict", rows=ROWS).text)))
+        assert [row["predicted"] for row in rows] == ["cat", "car", "cat"]
+        assert float(rows[0]["cat"]) > 0.5 > float(rows[0]["car"])
 
 
 def test_too_many_rows_to_predict_are_refused(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -191,6 +191,7 @@ def test_one_prediction_everywhere_fresh_after_every_label_change_and_undo(clien
         assert client.look("/nodes/30", CardResponse)["predicted"][0][0] == expected.names[30]
 
 
+@pytest.mark.slow
 def test_a_trained_classifier_is_updating_until_its_closing_epochs_are_over(tmp_path: Path) -> None:
     with running(tmp_path, job(tmp_path, classifier="gcn")) as client:
         client.say("/tell", labels=LABELS)

@@ -21,6 +21,7 @@ from nodewise.studio.api.suggestion_responses import (
     SuggestionsResponse,
     WithdrawnResponse,
 )
+from nodewise.studio.guard.people import People
 from tests.studio.api.test_rows import CARS, CATS
 from tests.studio.serving import API, Client, checked, running
 
@@ -147,3 +148,19 @@ def test_answers_come_row_by_row_and_the_export_says_who_stands_behind_each(clie
     for row in rows:
         if row["stands behind"] == "learner":
             assert row["predicted"] != "cat" == row["assistant says"]
+
+
+@pytest.mark.slow
+def test_what_models_say_is_brought_under_the_name_of_the_link_at_creation_and_later(tmp_path: Path) -> None:
+    token = People(tmp_path).add("olga", "owner")
+    rows = "text,said\n" + "".join(f"{text},{kind}\n" for text, kind in zip(CATS, ["cat"] * len(CATS), strict=True))
+    with running(tmp_path, token="the-owners-token") as client:
+        client.headers["Authorization"] = f"Bearer {token}"
+        form = {"name": "made", "text": "text", "suggestions": "said", "classes": "cat,car", "annotator": "otto"}
+        made = client.post(f"{API}/session", files={"nodes": ("t.csv", rows.encode())}, data=form)
+        assert made.status_code == 201, made.text
+        brought = {"session": "made", "name": "again", "label": "said", "annotator": "otto"}
+        answer = client.post(f"{API}/suggestions/bring", files={key: (None, said) for key, said in brought.items()})
+        assert answer.status_code == 200, answer.text
+        events = client.look("/events", session="made")["events"]
+        assert [(each["kind"], each["annotator"]) for each in events] == [("suggest", "olga")] * 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import resource
 import time
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -71,14 +72,27 @@ def trickling(port: int, count: int, stack: ExitStack, *headers: tuple[str, str]
     return lines
 
 
+@pytest.fixture
+def many_files() -> Iterator[None]:
+    """As many open files as both ends of all connections of a studio need."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard != resource.RLIM_INFINITY and hard < 2000:
+        pytest.skip("needs 2000 open files")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft if soft == resource.RLIM_INFINITY else max(soft, 2000), hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
 @pytest.mark.slow
+@pytest.mark.usefixtures("many_files")
 def test_many_trickling_bodies_without_a_token_do_not_stop_the_studio(tmp_path: Path) -> None:
+    """As many as a studio has connections, 512; a head may take long, so that none goes for being slow."""
     token = "a-token-of-some-length"
-    with running(tmp_path, job(tmp_path), connections=40, token=token) as client, ExitStack() as stack:
+    with running(tmp_path, job(tmp_path), head_seconds=600, token=token) as client, ExitStack() as stack:
         client.headers["Authorization"] = f"Bearer {token}"
         port = client.base_url.port
-        assert port is not None
-        lines = trickling(port, 40, stack)
+        assert port is not None and client.studio.settings.connections == 512
+        lines = trickling(port, 512, stack)
         assert {line.reply().status for line in lines} == {401}
         for _ in range(3):
             for line in lines:
@@ -115,11 +129,12 @@ def test_who_was_answered_and_goes_on_sending_is_not_listened_to_for_long(tmp_pa
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("many_files")
 def test_many_trickling_bodies_on_a_studio_without_a_token_do_not_stop_it(tmp_path: Path) -> None:
-    with running(tmp_path, job(tmp_path), connections=40) as client, ExitStack() as stack:
+    with running(tmp_path, job(tmp_path), head_seconds=600) as client, ExitStack() as stack:
         port = client.base_url.port
         assert port is not None
-        trickling(port, 60, stack)
+        trickling(port, 600, stack)
         for _ in range(3):
             with httpx.Client(base_url=client.base_url) as other:
                 assert other.get(f"{API}/status").status_code == 200

@@ -279,3 +279,17 @@ def _owned_by(facts: os.stat_result, owner: int) -> os.stat_result:
     fields = list(facts)
     fields[stat.ST_UID] = owner
     return os.stat_result(fields)
+
+
+def test_a_link_of_the_owners_name_from_before_it_was_refused_does_not_work(tmp_path: Path) -> None:
+    """Under it an annotator would be taken for an owner who gives no name."""
+    tokens = {role: People(tmp_path / role) for role in ("annotator", "owner")}
+    for role, people in tokens.items():
+        (tmp_path / role).mkdir()
+        token = people.add("somebody", role)  # type: ignore[arg-type]
+        content = json.loads(people.path.read_text(encoding="utf-8"))
+        listed = [{**content["people"][0], "name": "Me"}]
+        people.path.write_text(json.dumps({"schema": 1, "people": listed}), encoding="utf-8")
+        found = People(tmp_path / role)
+        assert (found.find(token) is None) == (role == "annotator")
+        assert (found.all()[0].revoked is None) == (role == "owner")

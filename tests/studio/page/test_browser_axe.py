@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.studio.browsing import Server, make, notes, visit
+from tests.studio.browsing import Server, make, notes, studio, visit
+from tests.studio.jobs import job
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -107,6 +108,9 @@ def test_axe_finds_nothing(browser: Browser, server: Server, screen: str, theme:
             ("#table-button", ".table-row[data-node]", "table"),
             ("#classes-button", ".class-list li", "classes"),
             ("#settings-button", ".fact-table", "settings"),
+            ("#rows-button", ".row-files input", "rows that come later"),
+            ("#models-button", "dialog .dialog-body h3", "what models say"),
+            ("#name-button", "#annotator-name", "who is labelling"),
             ("#help-button", ".key-table", "keys"),
         ):
             page.locator(button).click()
@@ -117,6 +121,14 @@ def test_axe_finds_nothing(browser: Browser, server: Server, screen: str, theme:
                 page.locator(".key-list").wait_for()
                 look("keys to change")
             page.keyboard.press("Escape")
+        page.locator("#table-button").click()
+        page.locator(".table-row[data-node] input[type=checkbox]").nth(8).check()
+        page.get_by_role("button", name="Skip", exact=True).click()
+        page.locator(".action-preview").wait_for()
+        look("what an action would do")
+        page.keyboard.press("Escape")
+        page.keyboard.press("Escape")
+        page.locator("dialog").wait_for(state="detached")
         page.locator("#export-button").click()
         look("export")
         page.goto(f"{server.address}/new")
@@ -134,3 +146,29 @@ def test_axe_finds_nothing(browser: Browser, server: Server, screen: str, theme:
         page.get_by_role("heading", name="The budget is spent").wait_for()
         look("closing")
     assert not wrong
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("screen", list(SCREENS))
+def test_axe_finds_nothing_among_the_people(browser: Browser, tmp_path: Path, screen: str, theme: str) -> None:
+    """Links are there with a token alone."""
+    job(tmp_path).close()
+    token = "the-owners-token"
+    options = {**SCREENS[screen], "color_scheme": theme, "bypass_csp": True}
+    with (
+        studio(tmp_path, "job.nodewise", "--token", token) as server,
+        visit(browser, f"{server.address}/?token={token}", **options) as seen,
+    ):
+        page = seen.page
+        seen.ready()
+        page.get_by_role("tab", name="Annotators").click()
+        page.locator("#people-button").click()
+        page.locator("#person-name").fill("Grace")
+        page.get_by_role("button", name="Give a link").click()
+        page.locator(".new-link input").wait_for()
+        page.locator("[data-person=Grace]").wait_for()
+        assert not violations(page)
+        page.get_by_role("button", name="Take the link of Grace away").click()
+        page.get_by_role("button", name="Yes, take it away").click()
+        page.get_by_text("Grace has no link any more").wait_for()
+        assert not violations(page)

@@ -68,6 +68,20 @@ def test_the_table_shows_what_it_offers_to_confirm_on_a_phone(browser: Browser, 
         expect(rows.nth(0).locator(".mark.hollow")).to_be_hidden()
 
 
+def test_a_wide_table_in_a_dialog_cuts_nothing_else_off_on_a_phone(browser: Browser, server: Server) -> None:
+    make(server, "job", notes(), classes="thing, plant")
+    server.post("/tell", session="job", annotator="me", labels=[{"node": 0, "label": "thing"}])
+    server.post("/tell", session="job", annotator="ada", labels=[{"node": 1, "label": "plant"}])
+    with visit(browser, f"{server.address}/s/job", **PHONE) as seen:
+        page = seen.page
+        seen.ready()
+        page.get_by_role("tab", name="Annotators").click()
+        page.get_by_role("button", name="Each one's work").click()
+        page.locator("dialog tr[data-person=ada]").wait_for()
+        dialog, field = page.locator("dialog[open]").bounding_box(), page.locator("#assign-to").bounding_box()
+        assert dialog and field and field["x"] + field["width"] <= dialog["x"] + dialog["width"]
+
+
 def test_the_text_is_visible_over_the_classes_at_200_percent(browser: Browser, server: Server) -> None:
     make(server, "job", texts(), classes=f"thing, plant, {LONG}")
     with visit(browser, f"{server.address}/s/job", **ZOOMED) as seen:

@@ -11,6 +11,7 @@ import pytest
 ROOT = Path(__file__).parents[3]
 
 
+@pytest.mark.slow
 def test_the_modules_pass_the_type_checker_and_the_linter() -> None:
     if shutil.which("npm") is None:
         pytest.skip("needs npm")

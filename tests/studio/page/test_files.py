@@ -47,15 +47,16 @@ def test_every_file_that_is_named_is_there(name: str) -> None:
     assert not [other for other in named if other not in TEXTS]
 
 
-@pytest.mark.parametrize("name", [name for name in TEXTS if name.endswith(".js")])
-def test_lines_of_the_modules_are_short_enough_to_read(name: str) -> None:
-    """The formatter wraps neither comments nor texts."""
+@pytest.mark.parametrize("name", [name for name in TEXTS if not name.endswith(".svg")])
+def test_lines_are_short_enough_to_read(name: str) -> None:
+    """The formatter wraps neither comments nor texts, and no HTML."""
     assert [line for line in TEXTS[name].splitlines() if len(line) > 120] == []
 
 
 @pytest.mark.parametrize("name", TEXTS)
 def test_files_are_short_enough_to_read(name: str) -> None:
-    assert len(TEXTS[name].splitlines()) <= 400
+    """The formatter gives each of a style sheet's declarations a line of its own."""
+    assert len(TEXTS[name].splitlines()) <= (1200 if name.endswith(".css") else 400)
 
 
 def colours(theme: str) -> dict[str, tuple[float, float, float]]:

@@ -106,6 +106,7 @@ def test_rows_of_sets_of_classes_are_found_by_each_class(tmp_path: Path) -> None
         assert table.rows(TableQuery(RowFilter(("labelled",))))["rows"][0]["label"] == "a;b"
 
 
+@pytest.mark.slow
 def test_two_hundred_thousand_rows_with_labels_are_filtered_and_sorted(tmp_path: Path) -> None:
     size = 200_000
     graph = Graph.build(

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from nodewise.session import Session
+from nodewise.session.files.status import make_status
 from nodewise.studio.layout.overview import GraphMap
 from nodewise.studio.work.node_table import TableQuery
 from nodewise.studio.work.pictures import Pictures
+from nodewise.studio.work.reports import Reports
 from nodewise.studio.work.row_facts import RowFilter
 from nodewise.studio.work.session_page import SessionPage
 from tests.session.jobs import small_job, unlabelled
@@ -231,3 +234,55 @@ def test_predictions_follow_what_models_say_before_the_first_label(session: Sess
     assert page.card(7)["predicted"] is not None
     session.undo()
     assert page.card(7)["predicted"] is None
+
+
+def test_a_label_of_a_known_row_counts_to_who_gave_it_as_any_other(session: Session) -> None:
+    """In the number of labels of status, predictions and report; the owner's numbers do not move."""
+    session.set_redundancy(1)
+    session.set_known({30: "b"}, annotator="olga")
+    session.tell([1, 2, 58, 59], ["a", "a", "b", "b"], "eve")
+    page = page_of(session)
+    page.reports = Reports(session, lambda event: None, lambda: 0.0)  # made anew each time
+
+    def counts(who: str | None) -> list[Any]:
+        page.predictions.want()
+        status = make_status(page.sight.moment(who))
+        report = page.report(who, lambda: None)
+        return [status.told, status.balance["b"], page.made_from(who), report["labels"], report["curve"][-1]["labels"]]
+
+    before, of_owner = counts("ada"), counts(None)
+    assert before == of_owner
+    version = page.predictions.version
+    session.tell(30, "b", "ada")
+    assert counts("ada") == [number + 1 for number in before] and counts(None) == counts("bo") == of_owner
+    assert page.predictions.version == version + 1, "they are made again, though nothing changes"
+    session.undo(annotator="ada")
+    assert counts("ada") == before
+    session.tell(31, "b", "ada")
+    assert counts("ada") == [number + 1 for number in before]
+
+
+def test_what_others_said_of_a_row_that_waits_is_in_no_count_of_classes(session: Session) -> None:
+    session.set_redundancy(2)
+    session.tell([1, 2], ["a", "b"], "eve")
+    sight = page_of(session).sight
+    for who, balance in (("ada", {"a": 0, "b": 0}), ("eve", {"a": 1, "b": 1}), (None, {"a": 1, "b": 1})):
+        assert make_status(sight.open_moment(who)).balance == balance, who
+        assert make_status(sight.moment(who)).told == 2
+
+
+def test_where_two_opinions_are_wanted_answers_after_ones_own_are_the_further_ones(session: Session) -> None:
+    """Of a row with a known answer: nobody waits for ever for it, and nobody sees what was said before."""
+    session.set_redundancy(2)
+    session.set_known({30: "b"}, annotator="olga")
+    for who, label in (("ada", "a"), ("bo", "b"), ("cy", "b")):
+        session.tell(30, label, who)
+    page = page_of(session)
+    seen = {who: (page.card(30, who)["votes"], page.card(30, who)["hidden"]) for who in ("ada", "bo", "cy", "di")}
+    assert seen == {
+        "ada": ({"ada": "a", "bo": "b"}, False),
+        "bo": ({"bo": "b", "cy": "b"}, False),
+        "cy": ({"cy": "b"}, True),
+        "di": ({}, False),
+    }
+    assert make_status(page.sight.moment("bo")).agreement == 1 and session.status().agreement is None

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy.sparse as sp
 import torch
 
-from nodewise.classifiers.views.products import Array, diffuse, scipy_matrix, symmetric_propagation
+from nodewise.classifiers.views.products import Array, RowPropagation, diffuse, scipy_matrix, symmetric_propagation
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.shared_column import SharedColumn, class_log_softmax
 
-__all__ = ["believed", "own_centres"]
+__all__ = ["believed", "own_centres", "placed_centres"]
 
 _BELIEF = 0.9
 """How much of a node's own centre is the model's; the rest is 1/C."""
@@ -50,6 +51,21 @@ def own_centres(graph: GraphTensors, answers: Array) -> torch.Tensor:
     if count > 1:
         centres = torch.cat([centres.mean(0, keepdim=True), centres])
     return centres.to(graph.device, graph.dtype)
+
+
+def placed_centres(own: torch.Tensor, joined: sp.csr_matrix, degree: Array) -> torch.Tensor:
+    """The centres of rows that were not in the graph, of which no model has said anything: those of the nodes that each
+    is joined to, one step further (see `places`): [own, row, class].
+
+    Args:
+        own: the nodes', [own, node, class]. joined: how strongly each row is joined to each node, [row, node].
+        degree: of the nodes, [node].
+    """
+    count, nodes, classes = own.shape
+    flat = own.transpose(0, 1).reshape(nodes, count * classes).numpy()
+    nothing = np.zeros((joined.shape[0], count * classes), np.float32)
+    placed = RowPropagation(joined, degree)(flat, nothing, _DIFFUSION[0])
+    return torch.from_numpy(placed).view(-1, count, classes).transpose(0, 1).contiguous()
 
 
 def believed(

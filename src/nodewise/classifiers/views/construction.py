@@ -23,10 +23,10 @@ import torch
 from scipy.sparse.linalg import eigsh
 from threadpoolctl import threadpool_limits
 
-from nodewise.classifiers.views.kin import NEAREST, joined_to_nearest
-from nodewise.classifiers.views.large import diffuse_large, leading_eigenvectors, small_pieces
+from nodewise.classifiers.views.large import diffuse_pieces, leading_eigenvectors, small_pieces
 from nodewise.classifiers.views.products import (
     LARGE,
+    NEAREST,
     Array,
     ProductKind,
     RowPropagation,
@@ -54,6 +54,7 @@ from nodewise.classifiers.views.relational import (
     whole_adjacency,
     whole_features,
 )
+from nodewise.graph.knn.neighbours import joined_to_nearest
 from nodewise.graph.knn.rows import NodeSearch, reach_of
 from nodewise.graph.relations import Relations
 from nodewise.graph.tensors import GraphTensors
@@ -102,12 +103,11 @@ _DIFFUSED = {"walk": (0.1, 10), "near": (0.1, 10), "far": (0.05, 20), "farther":
 _KIN = (0.02, 40)
 """α and the number of steps of the views that are diffused along the edges, and among kin."""
 
-_CENTRED_BEFORE = ("farther", "farthest")
-"""Views whose features are centred before they are diffused, too.
+_AS_THEY_ARE, _CENTRED_BEFORE = ("near", "far"), ("farther", "farthest")
+"""Views whose features are diffused as they are, and views whose features are centred before they are diffused, too.
 
 From far away all nodes look alike but for their degree, if they have a common part.
 """
-
 
 _Search = Callable[[str], NodeSearch]
 
@@ -158,16 +158,16 @@ class GraphViews:
         return GraphViews(self.names, self.columns[nodes], self.leading_columns)
 
     @cached_property
-    def sample(self) -> tuple[torch.Tensor, GraphViews]:
-        """Nodes that stand for all where there are very many, from a fixed seed, int64 [node], and their views.
+    def sampled(self) -> torch.Tensor:
+        """Nodes that stand for all where there are very many, from a fixed seed, int64 [node]."""
+        count = len(self.columns)
+        nodes = np.arange(count) if count <= SAMPLED else np.random.default_rng(0).permutation(count)[:SAMPLED]
+        return torch.from_numpy(np.sort(nodes)).to(self.columns.device)
 
-        The same ones whenever it is asked.
-        """
-        count, device = len(self.columns), self.columns.device
-        if count <= SAMPLED:
-            return torch.arange(count, device=device), self
-        nodes = torch.from_numpy(np.sort(np.random.default_rng(0).permutation(count)[:SAMPLED])).to(device)
-        return nodes, self.part(nodes)
+    @cached_property
+    def sample(self) -> tuple[torch.Tensor, GraphViews]:
+        """The same and their views, the same ones whenever it is asked."""
+        return self.sampled, self if len(self.columns) <= SAMPLED else self.part(self.sampled)
 
     def wider(self, leading: int, make: Callable[[], GraphViews]) -> GraphViews:
         """The views with so many leading columns: made when first asked for, and kept with these."""
@@ -375,12 +375,13 @@ def _feature_views(x: Array, adjacency: sp.csr_matrix, columns: int, kind: Produ
     del layers
     loops = (adjacency + sp.eye(count, format="csr")).astype(np.float32)
     walk = kind(sp.diags(1 / np.asarray(loops.sum(1)).ravel()) @ loops)
-    yield from _diffused(walk, x, _recipes("walk"), alone, columns)
+    yield from _diffused(walk, x, ("walk",), alone, columns)
     del loops, walk
-    symmetric = symmetric_propagation(adjacency, kind)
-    yield from _diffused(symmetric, x, _recipes("near", "far"), alone, columns)
-    x -= x.mean(0, dtype=np.float64).astype(x.dtype)  # in place: nothing else is made of it
-    yield from _diffused(symmetric, x, _recipes(*_CENTRED_BEFORE), alone, columns)
+    symmetric, apart = symmetric_propagation(adjacency, kind), count < LARGE or kind is SparseProduct
+    if apart:
+        yield from _diffused(symmetric, x, _AS_THEY_ARE, alone, columns)
+    x -= (row := mean_row(x))  # in place: nothing else is made of it
+    yield from _diffused(symmetric, x, (() if apart else _AS_THEY_ARE) + _CENTRED_BEFORE, alone, columns, row)
 
 
 def _kin_views(
@@ -397,14 +398,17 @@ def _kin_views(
     Both sets of edges have the same total weight.
     """
     x = narrow(x - x.mean(0, dtype=np.float64).astype(x.dtype), columns)
-    kin = {} if "kin" in known else {"kin": joined_to_nearest(own)}
+    kin = {} if "kin" in known else {"kin": joined_to_nearest(own, NEAREST)}
     if "kin" in known:
         yield "kin", known["kin"]
     if near is not None:
-        nearest = joined_to_nearest(near)
+        nearest = joined_to_nearest(near, NEAREST)
         kin["kin near"] = (nearest + adjacency.astype(np.float32) * (nearest.sum() / adjacency.sum())).tocsr()
     for name, joined in kin.items():
-        for _, total in diffuse(symmetric_propagation(joined, kind), x, {name: _KIN}):
+        step, large = symmetric_propagation(joined, kind), len(x) >= LARGE and kind is not SparseProduct
+        alone = small_pieces(joined) if large else np.zeros(0, np.int64)
+        sums = diffuse_pieces(step, x, {name: _KIN}, alone) if large else diffuse(step, x, {name: _KIN})
+        for _, total in sums:
             yield name, narrow(centred(unit(total)), columns)
 
 
@@ -417,9 +421,9 @@ def _feature_placing(x: Array, adjacency: sp.csr_matrix, columns: Mapping[str, A
         arrays |= _placing_by_both(x, less, adjacency, columns)
     narrowed = narrow(less.copy(), columns["own"].shape[1])
     arrays["kin directions"] = linear_map(less, narrowed)
-    kin = {"kin": joined_to_nearest(columns["own"])}
+    kin = {"kin": joined_to_nearest(columns["own"], NEAREST)}
     if adjacency.nnz:
-        near = joined_to_nearest(columns["near"])
+        near = joined_to_nearest(columns["near"], NEAREST)
         ratio = near.sum() / adjacency.sum()
         arrays["kin near ratio"] = np.array([ratio], np.float64)
         kin["kin near"] = (near + adjacency.astype(np.float32) * ratio).tocsr()
@@ -453,7 +457,7 @@ def _placing_by_both(x: Array, less: Array, adjacency: sp.csr_matrix, columns: M
         (symmetric, x, ("near", "far")),
         (symmetric, less, _CENTRED_BEFORE),
     ):
-        for name, total in diffuse(step, start, _recipes(*wanted)):
+        for name, total in diffuse(step, start, {name: _DIFFUSED[name] for name in wanted}):
             directions, nodes = leading_directions(total)
             arrays[f"{name} directions"], arrays[f"{name} nodes"] = directions, nodes
             arrays |= _ending(name, unit(nodes.copy()) if wanted is _CENTRED_BEFORE else nodes.copy(), columns)
@@ -504,21 +508,15 @@ def _finished(a: Mapping[str, Array], name: str, total: Array) -> Array:
     return placed
 
 
-def _recipes(*names: str) -> dict[str, tuple[float, int]]:
-    return {name: _DIFFUSED[name] for name in names}
-
-
 def _diffused(
-    matrix: SparseProduct, x: Array, wanted: dict[str, tuple[float, int]], alone: Array, columns: int
+    matrix: SparseProduct, x: Array, names: Sequence[str], alone: Array, columns: int, row: Array | None = None
 ) -> Iterator[tuple[str, Array]]:
-    """Features diffused with several α in K steps each, all from one series of powers.
+    """Features diffused with several α in K steps each, from one series of powers; `row` was taken off them before.
 
     K steps of z ← (1 − α) P z + α x from z = x give (1 − α)^K P^K x + α Σ_{k<K} (1 − α)^k P^k x.
     """
-    if len(x) < LARGE:
-        sums = diffuse(matrix, x, wanted)
-    else:
-        sums = diffuse_large(matrix, x, wanted, alone, dict(diffuse(matrix.part(alone), x[alone], wanted)))
+    large, wanted = len(x) >= LARGE, {name: _DIFFUSED[name] for name in names}
+    sums = diffuse_pieces(matrix, x, wanted, alone, row, _AS_THEY_ARE) if large else diffuse(matrix, x, wanted)
     for name, total in sums:
         yield name, narrow(centred(unit(total)) if name in _CENTRED_BEFORE else centred(total), columns)
 

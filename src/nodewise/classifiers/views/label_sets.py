@@ -83,7 +83,7 @@ class SetMembers(Members):
         odds = log_odds(predictions, self.others, grid.view(-1, 1, 1, 1))
         loss = -(_log_likelihood(odds, self.targets) * self.there[:, None]).sum((-1, -2))  # [temperature, run]
         best = grid[(loss + temperature_prior(grid)[:, None]).argmin(0)]
-        return LeftOut(predictions.transpose(1, 2), best)
+        return LeftOut(predictions.transpose(1, 2), best, best)
 
     @cached_property
     def left_out_odds(self) -> torch.Tensor:

@@ -20,9 +20,20 @@ import scipy.sparse as sp
 import torch
 from scipy.sparse.csgraph import connected_components
 
-from nodewise.classifiers.views.products import ROWS, Product, gram_matrix, product, row_blocks
+from nodewise.classifiers.views.products import (
+    LARGE,
+    ROWS,
+    Product,
+    ProductKind,
+    SparseProduct,
+    diffuse,
+    gram_matrix,
+    product,
+    row_blocks,
+    symmetric_propagation,
+)
 
-__all__ = ["diffuse_large", "leading_eigenvectors", "small_pieces"]
+__all__ = ["diffuse_large", "diffuse_over", "diffuse_pieces", "leading_eigenvectors", "small_pieces"]
 
 _TOLERANCE = 1e-4
 """What directions that are dropped may change at most, in shares of the root mean square of the sums' centred rows."""
@@ -50,14 +61,48 @@ def small_pieces(adjacency: sp.csr_matrix) -> Array:
     return np.flatnonzero(np.bincount(piece)[piece] < _PIECE)
 
 
-def diffuse_large(
-    matrix: Product, x: Array, wanted: dict[str, tuple[float, int]], alone: Array, known: dict[str, Array]
+def diffuse_over(
+    joined: sp.csr_matrix, x: Array, wanted: dict[str, tuple[float, int]], kind: ProductKind
 ) -> Iterator[tuple[str, Array]]:
-    """The same as `construction.diffuse`, up to a rotation of the columns.
+    """Columns diffused over a graph by P, as `products.diffuse` does; in a large graph of several types as below."""
+    matrix = symmetric_propagation(joined, kind)
+    if kind is SparseProduct or len(x) < LARGE:
+        return diffuse(matrix, x, wanted)
+    return diffuse_pieces(matrix, x, wanted, small_pieces(joined))
+
+
+def diffuse_pieces(
+    matrix: SparseProduct,
+    x: Array,
+    wanted: dict[str, tuple[float, int]],
+    alone: Array,
+    row: Array | None = None,
+    whole: tuple[str, ...] = (),
+) -> Iterator[tuple[str, Array]]:
+    """The same for a large graph, whose nodes in small pieces are known; arguments as for `diffuse_large`.
+
+    A row that was taken off x comes back in the sums that are to be `whole`.
+    """
+    known = dict(diffuse(matrix.part(alone), x[alone], wanted))
+    recipes = {name: recipe for name, recipe in wanted.items() if name in whole and row is not None}
+    common = dict(diffuse(matrix, np.ones((len(x), 1), np.float32), recipes)) if recipes else {}
+    return diffuse_large(matrix, x, wanted, alone, known, row, common)
+
+
+def diffuse_large(
+    matrix: Product,
+    x: Array,
+    wanted: dict[str, tuple[float, int]],
+    alone: Array,
+    known: dict[str, Array],
+    row: Array | None = None,
+    common: dict[str, Array] | None = None,
+) -> Iterator[tuple[str, Array]]:
+    """The same as `products.diffuse`, up to a rotation of the columns.
 
     With ‖P‖ ≤ 1 and coefficients that sum up to 1, a direction of P^k x changes no sum by more than its own size from
-    there on. Directions whose sizes, all together, are below the tolerance are dropped, so that the later of a hundred
-    products have few columns.
+    there on; of random walks that holds in the norm that weighs nodes by how often they are visited. Directions whose
+    sizes, all together, are below the tolerance are dropped, so that the later of a hundred products have few columns.
 
     Args:
         matrix: gives the product of P with columns.
@@ -65,6 +110,8 @@ def diffuse_large(
         wanted: α and the number of steps by name.
         alone: nodes that nothing joins to the others.
         known: what comes out for these, [node alone, column] by name.
+        row: a row r that was taken off all rows of x; common: the same sums of one column of ones, [node, 1], by name,
+            where a sum is wanted as if r were still there: that of x + 1 rᵀ.
     """
     turned = np.eye(x.shape[1], dtype=np.float32)  # from the columns of x to those of the sums
     sums = {name: alpha * x for name, (alpha, _) in wanted.items()}
@@ -77,8 +124,11 @@ def diffuse_large(
                 share = (1 - alpha) ** step * (alpha if step < steps else 1)
                 torch.from_numpy(sums[name])[:, : power.shape[1]].add_(torch.from_numpy(power), alpha=share)
             if step == steps:
-                sums[name][alone] = known[name] @ turned
-                yield name, sums.pop(name)
+                total = sums.pop(name)
+                total[alone] = known[name] @ turned
+                if row is not None and common and name in common:
+                    torch.from_numpy(total).addmm_(*map(torch.from_numpy, (common[name], (row @ turned)[None])))
+                yield name, total
         if step in _LOOKS and step + 8 <= last:  # else it would not pay
             power = _without_faded(power, [*sums.values()], turned)
 

@@ -1,10 +1,12 @@
-"""What views of a graph take, in time and memory, before they are made."""
+"""What views of a graph take, in time and memory, before they are made, and on a GPU."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from nodewise.classifiers.views.construction import WIDTH, view_names
+import torch
+
+from nodewise.classifiers.views.construction import WIDTH, GraphViews, view_names
 from nodewise.classifiers.views.products import LARGE
 from nodewise.classifiers.views.reduction import REDUCED
 from nodewise.graph import Graph
@@ -13,10 +15,10 @@ from nodewise.ground.compute import cores, free_memory
 from nodewise.ground.errors import InputError
 from nodewise.ground.events import Note, Reporter
 
-__all__ = ["Needs", "graph_sizes", "memory_size", "tell_needs", "views_needs"]
+__all__ = ["Needs", "check_gpu", "graph_sizes", "memory_size", "tell_needs", "views_needs"]
 
 _WORTH_TELLING = 10.0
-"""Seconds from which it is told how long it will take."""
+"""Seconds from which a note says how long it will take."""
 
 _PRODUCT, _ROW, _ENTRY = 1e-9, 1.2e-6, 1e-6
 """Seconds of one core, roughly: an entry of the adjacency times a column.
@@ -104,3 +106,21 @@ def _time(seconds: float) -> str:
         if seconds >= 45
         else f"{10 * max(1, round(seconds / 10))} seconds"
     )
+
+
+def check_gpu(views: GraphViews, device: torch.device) -> None:
+    """Refuse views for which a GPU has no room.
+
+    They lie there whole, their leading columns once more, and some of a query's work beside them.
+
+    Raises:
+        InputError: says how much is missing, and what to do.
+    """
+    if device.type != "cuda":
+        return
+    free, needed = torch.cuda.mem_get_info(device)[0], 2 * views.columns.numel() * views.columns.element_size()
+    if needed > free:
+        raise InputError(
+            f"views of {len(views.columns):,} nodes take about {memory_size(needed)} of the GPU's memory, and"
+            f" {memory_size(free)} are free: choose the device cpu, or a larger GPU"
+        )

@@ -53,7 +53,7 @@ FIRST_RIDGE = 1
 _SHARPNESS, _RAMP, _VOTE = 8.0, 10.0, 2.5
 _SHRINK, _NOTHING = 10.0, 1e-6  # leave-one-out predictions that are only rounding are not stretched by it
 _TEMPERATURES = (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 13.0, 17.0, 22.0)
-_USUAL_TEMPERATURE, _TEMPERATURE_LABELS = 4.0, 5.0
+_USUAL_TEMPERATURE, _SAID_TEMPERATURE, _TEMPERATURE_LABELS = 4.0, 2.0, 5.0  # the second in probabilities that are said
 
 DUAL_LIMIT = 256
 """Labels up to which Q is kept label by label; with more, everything is solved in the space of the columns."""
@@ -71,11 +71,13 @@ class LeftOut(NamedTuple):
     Attributes:
         predictions: the labels' leave-one-out predictions, less 1/C, each by weights that its own loss does not enter:
             [run, label, class].
-        temperature: what predictions are multiplied by before the softmax: [run].
+        temperature: what predictions are multiplied by before the softmax where labels are tested by each other: [run].
+        said: the same where a probability is said, lower while labels are few (benchmarks/temperature.py): [run].
     """
 
     predictions: torch.Tensor
     temperature: torch.Tensor
+    said: torch.Tensor
 
 
 @dataclass(frozen=True)
@@ -108,10 +110,7 @@ class Fit:
 
     @cached_property
     def left_out(self) -> LeftOut:
-        """Leave-one-out predictions and the temperature they ask for.
-
-        A rollout needs neither, so they are computed when they are asked for.
-        """
+        """Leave-one-out predictions and their temperatures; a rollout needs neither, so they wait until asked for."""
         return self.members().left_out
 
     @cached_property
@@ -199,11 +198,11 @@ class Members:
         # the temperature by the leave-one-out likelihood, with a prior worth a few labels around the usual one
         grid, counted = self.temperatures, self.targets if self.trust is None else self.targets * self.trust[:, None]
         loss = -(class_log_softmax(grid.view(-1, 1, 1, 1) * predictions, self.shared) * counted).sum((-1, -2))
-        prior = temperature_prior(grid)
+        tested, said = (loss + temperature_prior(grid, one)[:, None] for one in (_USUAL_TEMPERATURE, _SAID_TEMPERATURE))
         by_class = predictions.transpose(1, 2)
         if self.shared is not None:
             by_class = self.shared.spread(by_class)
-        return LeftOut(by_class, grid[(loss + prior[:, None]).argmin(0)])
+        return LeftOut(by_class, grid[tested.argmin(0)], grid[said.argmin(0)])
 
     def lead_over_shares(self) -> torch.Tensor:
         """By how many standard errors labels are better predicted by each other than by the classes' shares: [run].
@@ -224,9 +223,9 @@ class Members:
         return mean * self.number / (squares + 1).sqrt()
 
 
-def temperature_prior(temperatures: torch.Tensor) -> torch.Tensor:
+def temperature_prior(temperatures: torch.Tensor, usual: float = _USUAL_TEMPERATURE) -> torch.Tensor:
     """What speaks against each temperature beside the labels: a prior worth a few labels around the usual one."""
-    return _TEMPERATURE_LABELS * torch.log(temperatures / _USUAL_TEMPERATURE).square() / 2
+    return _TEMPERATURE_LABELS * torch.log(temperatures / usual).square() / 2
 
 
 def stretched_by(out: torch.Tensor, wanted: torch.Tensor, count: torch.Tensor) -> torch.Tensor:

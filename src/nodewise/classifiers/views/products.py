@@ -17,6 +17,7 @@ from nodewise.ground.compute import in_blocks
 
 __all__ = [
     "LARGE",
+    "NEAREST",
     "ROWS",
     "Array",
     "GatheredProduct",
@@ -56,6 +57,12 @@ it is half as many.
 
 KEPT = 128
 """Directions of the nodes' diffused features that are kept: of features diffused there are hardly more."""
+
+NEAREST = 10
+"""Nodes that are a node's kin: the nearest in a view, joined to it, so that features reach it as from neighbours."""
+
+_GRAM_ROWS = 2**12
+"""Rows of which one core makes a Gram matrix at a time."""
 
 _FEW, _SMALL = 8, 2**22
 """Columns up to which a product is fastest with these in rows, on a CPU, and numbers in the table from which.
@@ -207,11 +214,26 @@ def row_blocks(z: Array) -> Iterator[Array]:
 def gram_matrix(z: Array, other: Array | None = None) -> Array:
     """Zᵀ Z, or Zᵀ times another matrix, summed up in double precision without a double copy."""
     second = z if other is None else other
-    gram = np.zeros((z.shape[1], second.shape[1]))
-    for one, two in zip(row_blocks(z), row_blocks(second), strict=True):
-        left = one.astype(np.float64)
-        gram += product(left.T, left if other is None else two.astype(np.float64))
+    if len(z) >= ROWS:
+        return _gram_of_many(z, second)
+    left = z.astype(np.float64)
+    gram: Array = left.T @ (left if other is None else second.astype(np.float64))
     return gram
+
+
+def _gram_of_many(one: Array, other: Array) -> Array:
+    """The same of very many rows: in blocks on all cores, whose sums are added up in one order."""
+    sums = np.zeros((-(-len(one) // _GRAM_ROWS), one.shape[1], other.shape[1]))
+
+    def fill(first: int, end: int) -> None:
+        for number in range(first, end):
+            rows = slice(number * _GRAM_ROWS, (number + 1) * _GRAM_ROWS)
+            left = one[rows].astype(np.float64)  # numpy makes half of the product of a matrix with itself alone
+            sums[number] = left.T @ (left if one is other else other[rows].astype(np.float64))
+
+    in_blocks(len(sums), 1, fill)
+    total: Array = sums.sum(0)
+    return total
 
 
 def product(one: Array, other: Array) -> Array:

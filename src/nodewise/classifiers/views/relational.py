@@ -23,23 +23,22 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import scipy.sparse as sp
 
-from nodewise.classifiers.views.kin import joined_to_nearest
-from nodewise.classifiers.views.large import leading_eigenvectors
+from nodewise.classifiers.views.large import diffuse_large, diffuse_over, leading_eigenvectors
 from nodewise.classifiers.views.products import (
     LARGE,
+    NEAREST,
     Array,
     GatheredProduct,
     Product,
     ProductKind,
     SparseProduct,
     centred,
-    diffuse,
     narrow,
-    symmetric_propagation,
     unit,
 )
 from nodewise.classifiers.views.reduction import block_lanczos
 from nodewise.graph.graph import Graph
+from nodewise.graph.knn.neighbours import joined_to_nearest
 from nodewise.graph.relations import LEADING, Incidence, Relations
 from nodewise.graph.tensors import GraphTensors
 
@@ -224,18 +223,23 @@ def _view(z: Array) -> Array:
 
 def _over_nearest(view: Array, x: Array, kind: ProductKind) -> Array:
     """Columns diffused over the graph of each node's nearest in a view, as in the view ``kin``."""
-    propagation = symmetric_propagation(joined_to_nearest(view), kind)
-    total = dict(diffuse(propagation, np.ascontiguousarray(x, np.float32), {"kin": (0.02, 40)}))["kin"]
-    return _view(total)
+    joined = joined_to_nearest(view, NEAREST)
+    return _view(dict(diffuse_over(joined, np.ascontiguousarray(x, np.float32), {"kin": (0.02, 40)}, kind))["kin"])
 
 
 def _diffused(ways: list[Product], x: Array) -> Array:
-    z = x
-    for _ in range(_STEPS):
-        moved = ways[0](z)
+    def moved(z: Array) -> Array:
+        total = ways[0](z)
         for way in ways[1:]:
-            moved += way(z)
-        z = moved * np.float32((1 - _ALPHA) / len(ways)) + np.float32(_ALPHA) * x
+            total += way(z)
+        return total
+
+    z, share = x, 1 / len(ways)
+    if len(x) >= LARGE:
+        recipe, nobody = {"all": (_ALPHA, _STEPS)}, np.zeros(0, np.int64)
+        return dict(diffuse_large(lambda z: moved(z) * np.float32(share), x, recipe, nobody, {"all": x[:0]}))["all"]
+    for _ in range(_STEPS):
+        z = moved(z) * np.float32((1 - _ALPHA) / len(ways)) + np.float32(_ALPHA) * x
     return z
 
 

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from nodewise.classifiers.views.centres import own_centres
+from nodewise.classifiers.views.centres import own_centres, placed_centres
 from nodewise.classifiers.views.construction import (
     LEADING,
     WIDTH,
@@ -26,7 +26,7 @@ from nodewise.classifiers.views.construction import (
     view_names,
 )
 from nodewise.classifiers.views.label_sets import SetMembers, SetPosterior, log_odds
-from nodewise.classifiers.views.needs import Needs, graph_sizes, memory_size, tell_needs, views_needs
+from nodewise.classifiers.views.needs import Needs, check_gpu, graph_sizes, tell_needs, views_needs
 from nodewise.classifiers.views.places import Places
 from nodewise.classifiers.views.posterior import DUAL_LIMIT, RIDGES, Fit, Posterior
 from nodewise.classifiers.views.trust import TrustedPosterior, doubt
@@ -45,7 +45,6 @@ __all__ = [
     "Views",
     "ViewsLearner",
     "cached_views",
-    "check_gpu",
     "tell_needs",
     "views_needs",
 ]
@@ -74,7 +73,7 @@ class Views(Classifier):
     """Ridge regression on several views of the graph, weighed by leave-one-out likelihood; one setting for all."""
 
     name = "views"
-    version = 2
+    version = 3
     trained = False
     capabilities = frozenset[Capability](
         {
@@ -131,7 +130,8 @@ class Views(Classifier):
         if columns.dtype != np.float32 or columns.ndim != 3 or columns.shape[:2] != (graph.num_nodes, len(names)):
             raise InputError(f"its views have the shape {list(columns.shape)}, which does not fit its graph")
         views = GraphViews(names, torch.from_numpy(np.array(columns)), int(told["leading"]))
-        learner = ViewsLearner(graph, views, 1, classes, 1)
+        kind = SetsLearner if told.get("several") else ViewsLearner
+        learner = kind(graph, views, 1, classes, 1)
         start = "place "
         placing = {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
         learner._places = learner.views, Places(names, placing)
@@ -163,7 +163,6 @@ class ViewsLearner(Learner):
         self.posterior = self._new_posterior(self.views, classes)
         self.recordable = budget <= DUAL_LIMIT  # with more labels a solver is used that asks the host
         self._keeps = views.columns.device.type == "cpu"  # a recorded step computes anew what it needs
-        self._asker: ViewsLearner | None = None
         self._fit: Fit | None = None
         self._mean: torch.Tensor | None = None
         self._covariances: torch.Tensor | None = None
@@ -301,17 +300,6 @@ class ViewsLearner(Learner):
         """Itself: its labels are the classifier's."""
         return self
 
-    def for_asking(self) -> ViewsLearner:
-        """The same labels without what models say: `gain` asks by these alone (benchmarks/suggestions_choice.py)."""
-        if self.posterior.own is None:
-            return self
-        if self._asker is None:
-            self._asker, posterior = copy(self), copy(self.posterior)
-            posterior.set_centres(None)
-            self._asker.posterior = posterior
-            self._asker.forget()
-        return self._asker
-
     def fit(self) -> None:
         """Nothing to do: what is needed is computed when it is asked for."""
 
@@ -370,7 +358,8 @@ class ViewsLearner(Learner):
         views = GraphViews(self.views.names, torch.from_numpy(placed), self.views.leading_columns)
         twin = self.part(torch.zeros(0, dtype=torch.int64), views)
         twin._mean = None
-        twin.posterior.own = None  # no model has said anything of them
+        if self.posterior.own is not None:
+            twin.posterior.own = placed_centres(self.posterior.own, joined, self._rows_placed().arrays["degree"])
         return twin.logits()[0]
 
     def _rows_placed(self) -> Places:
@@ -383,9 +372,10 @@ class ViewsLearner(Learner):
 
         A class without a label, and for which no model speaks, is predicted for nobody, once another has one.
         """
-        fit = self.solution()
-        mean = self.mean() if self._keeps else self.posterior.mean(fit)
-        logits = mean * fit.left_out.temperature[:, None, None].to(self.views.columns.dtype)
+        return self._logits_of(self.mean() if self._keeps else self.posterior.mean(self.solution()))
+
+    def _logits_of(self, mean: torch.Tensor) -> torch.Tensor:
+        logits = mean * self.solution().left_out.said[:, None, None].to(self.views.columns.dtype)
         known = self.posterior.known_classes()
         return logits.masked_fill_((~known & known.any(-1, keepdim=True))[:, None], _NEVER)
 
@@ -400,7 +390,7 @@ class ViewsLearner(Learner):
         if not count:
             return None
         left_out = self.solution().left_out
-        return torch.softmax(left_out.predictions[:, :count] * left_out.temperature[:, None, None], -1)
+        return torch.softmax(left_out.predictions[:, :count] * left_out.said[:, None, None], -1)
 
     def evidence(self, node: int) -> list[tuple[int, float]]:
         """The labelled nodes and how much each speaks for the class that is predicted for a node, the strongest first.
@@ -410,7 +400,9 @@ class ViewsLearner(Learner):
         Label i adds Σ_v z_vᵀ z_vi b_vi to the node's mean, b its coefficient for the class.
         """
         count = int(self.posterior.count)
-        best = int(self.part(torch.tensor([node])).logits()[0, 0].argmax())
+        known = self._mean is not None and self._keeps and not isinstance(self, SetsLearner)
+        logits = self._logits_of(self.mean()[:, [node]]) if known else self.part(torch.tensor([node])).logits()
+        best = int(logits[0, 0].argmax())
         alike = (self.posterior.rows[:, 0, :count] @ self.views.columns[node].double()[..., None])[..., 0]
         members = self.solution().members()
         column = best if members.shared is None else int(members.shared.column[best])
@@ -424,11 +416,12 @@ class ViewsLearner(Learner):
         In the heaviest view that is Σ_x cov(node, x)² / ((var(node) + r) var(x)); of very many nodes a sample stands
         for all.
         """
-        nodes, sample = self.views.sample
-        solution = self.solution()
+        nodes, solution = self.views.sampled, self.solution()
         heaviest = int(solution.weights[0].argmax())
         covariance = self.covariances()[heaviest, 0]
-        across, own = sample.across[heaviest], self.views.columns[node, heaviest, : self.views.leading_columns]
+        columns = self.views.columns[:, heaviest, : self.views.leading_columns]
+        own = columns[node]
+        across = columns[nodes].T.contiguous() if len(nodes) < len(columns) else self.views.across[heaviest]
         moved = covariance @ across
         variance = (moved * across).sum(0)
         shares = (own @ moved).square() / (
@@ -438,7 +431,7 @@ class ViewsLearner(Learner):
 
     def forget(self) -> None:
         """Drop what was computed from the labels: they have changed."""
-        self._fit = self._mean = self._covariances = self._asker = None
+        self._fit = self._mean = self._covariances = None
 
 
 class SetsLearner(ViewsLearner):
@@ -463,6 +456,11 @@ class SetsLearner(ViewsLearner):
         """
         if answers is not None and len(answers):
             raise InputError("suggestions name one class a node, and here a node may have several: leave them out")
+
+    def saved(self) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
+        """As for one class a node, and that there may be several."""
+        arrays, told = super().saved()
+        return arrays, {**told, "several": True}
 
     def _set_members(self) -> SetMembers:
         members = self.solution().members()
@@ -506,24 +504,6 @@ def _posterior(views: GraphViews, runs: int, classes: int, budget: int, own: tor
 
         return CudaPosterior(views, runs, classes, budget)
     return Posterior(views, runs, classes, budget, own)
-
-
-def check_gpu(views: GraphViews, device: torch.device) -> None:
-    """Refuse views for which a GPU has no room.
-
-    They lie there whole, their leading columns once more, and some of a query's work beside them.
-
-    Raises:
-        InputError: says how much is missing, and what to do.
-    """
-    if device.type != "cuda":
-        return
-    free, needed = torch.cuda.mem_get_info(device)[0], 2 * views.columns.numel() * views.columns.element_size()
-    if needed > free:
-        raise InputError(
-            f"views of {len(views.columns):,} nodes take about {memory_size(needed)} of the GPU's memory, and"
-            f" {memory_size(free)} are free: choose the device cpu, or a larger GPU"
-        )
 
 
 def cached_views(graph: GraphTensors, reporter: Reporter | None = None, leading: int = LEADING) -> GraphViews:

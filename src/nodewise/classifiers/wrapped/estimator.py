@@ -35,14 +35,14 @@ class SklearnClassifier(Classifier):
         >>> from nodewise.classifiers import SklearnClassifier
         >>> forest = SklearnClassifier(RandomForestClassifier(20), view="near")
         >>> nw.evaluate("wine", "random", classifier=forest, budget=9, runs=2).classifier
-        'RandomForestClassifier'
+        'RandomForestClassifier (near)'
 
     Attributes:
         estimator: what has ``fit`` and ``predict``, with ``predict_proba`` or ``decision_function`` if it can; a copy
             of it learns. A ``random_state`` that is None follows from the run's seed, any other is kept.
         view: what it sees of a node: ``"features"``, a view by its name such as ``"near"``, or ``"views"``, all of them
             side by side. A graph without features has numbers made of its edges instead, and fewer views.
-        name: what it is called; by default the estimator's class.
+        name: what it is called; by default the estimator's class, with the view where it sees one.
     """
 
     version = 1
@@ -71,7 +71,8 @@ class SklearnClassifier(Classifier):
         if self.view not in known:
             raise UnknownNameError("view", self.view, known)
         kind = type(self.estimator)
-        object.__setattr__(self, "name", self.name or kind.__name__)
+        seen = "" if self.view == "features" else f" ({self.view})"
+        object.__setattr__(self, "name", self.name or kind.__name__ + seen)
         if self.view != "features":
             object.__setattr__(self, "capabilities", self.capabilities | {"edges-alone"})
         library = library_version(kind)

@@ -84,7 +84,7 @@ def plain(value: Any) -> Any:
     """A setting as JSON holds it: functions and classes by name, other objects by their class and a digest.
 
     Raises:
-        InputError: it can be told neither by its name nor by its contents.
+        InputError: neither its name nor its contents say what it is.
     """
     if value is None or isinstance(value, (bool, int, float, str)):
         return value

@@ -85,7 +85,7 @@ def benchmark(
 ) -> None:
     """Play all strategies with all classifiers on all graphs at hand, by one protocol.
 
-    What it will take is told first. Finished chunks are kept in --out, and a second call goes on. The result file
+    What it will take is printed first. Finished chunks are kept in --out, and a second call goes on. The result file
     benchmark.json there is small, and others can join theirs with --join.
     """
     from nodewise.classifiers import make_classifier
@@ -112,7 +112,7 @@ def benchmark(
         seed,
     )
     for name in settings.strategies:
-        make_strategy(name)  # what is misspelt is told before any graph is read
+        make_strategy(name)  # what is misspelt is refused before any graph is read
     for name in settings.classifiers:
         make_classifier(name)
     screen.line(f"{count(len(settings.graphs), 'graph')}: {foresee(settings, data_dir)}")

@@ -145,7 +145,7 @@ def compare(
     learn_with, ask_with = read_settings_of_each(settings, names, asked)
     methods = tuple(Method(name, settings=own) for name, own in zip(asked, ask_with, strict=True))
     for method in methods:
-        method.resolved  # noqa: B018 what is misspelt is told before any graph is read
+        method.resolved  # noqa: B018 what is misspelt is refused before any graph is read
     if closing is not None and not (names or ("gcn",)) == ("gcn",):
         raise InputError(f"--closing-epochs is the GCN's: use it with --classifiers gcn alone, got {', '.join(names)}")
     learners: tuple[Classifier | None, ...] = tuple(
@@ -159,12 +159,11 @@ def compare(
     if out is not None:
         make_folder(out, "--out")
     with screen.reporting() as reporter, open_engine(engine, address, gpus_per_task, processes) as used:
-        used.device(device)  # what is misspelt or missing is told before any graph is read
+        used.device(device)  # what is misspelt or missing is refused before any graph is read
         contests = [_contest(name, features, data_dir, reporter, wanted, methods, runs, learners) for name in graphs]
         contests = [replace(one, splits=splits, protocol=protocol) for one in contests]
         if out is not None:
-            learned = [one.name for one in learners if one is not None]
-            check_folder(out, [one.name for one in contests], [one.name for one in methods], seed, wanted, learned)
+            check_folder(out, [setting for one in contests for setting in one.foreseen()], seed)
         try:
             comparison = run(
                 contests,

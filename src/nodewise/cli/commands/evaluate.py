@@ -88,7 +88,7 @@ def evaluate(
         )
     of_classifier, of_strategy = read_plugin_settings(settings, classifier, strategy, policy)
     of_classifier |= read_closing(closing)
-    asks = make_strategy(strategy, policy, of_strategy)  # misspelt names are told before the graph is read
+    asks = make_strategy(strategy, policy, of_strategy)  # misspelt names are refused before the graph is read
     learns = None if classifier is None else make_classifier(classifier, of_classifier)
     check_json(json)
     protocol = read_protocol(round_size, start, retrain, noise, scores, cost)

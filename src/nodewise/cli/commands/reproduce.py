@@ -134,7 +134,7 @@ def reproduce(
         "seed": seed,
     }
     settings["classifier"] = {**read_closing(closing), **read_classifier_settings(sets)}
-    make_classifier("gcn", settings["classifier"])  # what is misspelt is told before anything is played
+    make_classifier("gcn", settings["classifier"])  # what is misspelt is refused before anything is played
 
     with open_engine(engine, address, gpus_per_task) as used:
         used.device(device)

@@ -116,7 +116,7 @@ def studio(
     classifier: OwnClassifierOption = None,
     strategy: OwnStrategyOption = None,
 ) -> None:
-    """Label in the browser; without a session, from an uploaded CSV. Ctrl-C ends it; everything told is in the
+    """Label in the browser; without a session, from an uploaded CSV. Ctrl-C ends it; every label is in the
     session's file.
     """
     import sys
@@ -173,7 +173,7 @@ def studio(
         screen.note("Ctrl-C ends the studio; every answer is in the session's file")
         threading.Thread(target=_load_torch, daemon=True).start()
         if browser:
-            # where there is no browser, the address has been told
+            # where there is no browser, the address has been printed
             threading.Thread(target=open_browser, args=(server, page), daemon=True).start()
         sys.setswitchinterval(0.001)  # the event loop gets its turn soon, however much Python the worker runs
         server.run(sockets=[listening])

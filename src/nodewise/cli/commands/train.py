@@ -134,7 +134,7 @@ def train(
     from nodewise.training import TrainingSettings, tensorboard_log, train_policy
 
     check_json(json)
-    resolve_device(device)  # a device that is not there is told before any graph is read
+    resolve_device(device)  # a device that is not there is refused before any graph is read
     learns = make_classifier(classifier, read_classifier_settings(settings))
     reads = StateSettings(
         import_state_features(read_names(state, "--state")) if state else PAPER_STATE_FEATURES, kl_scaling=kl_scaling

@@ -62,7 +62,7 @@ def build_reddit(
         work: scratch folder, by default a hidden one in `out`; it may need about a tenth of the decompressed dumps.
         keep_work: leave the scratch folder, so that another build with other numbers need not read the dumps again.
         overwrite: replace graphs that `out` holds already.
-        reporter: is told of the progress.
+        reporter: gets the progress.
 
     Raises:
         InputError: if the input cannot be used; nothing is written then.

@@ -32,7 +32,7 @@ class _Decompressor(Protocol):
 
 
 def packing_of(path: Path) -> str | None:
-    """How the file is packed, told by its first bytes.
+    """How the file is packed, read off its first bytes.
 
     ``"bz2"``, ``"xz"``, ``"gz"``, ``"zst"``, ``"zip"``, or None for a plain file.
 
@@ -58,7 +58,7 @@ def decompressed(path: Path, on_read: Callable[[int], None] | None = None) -> It
 
     Args:
         path: a plain, bz2, xz, gz or zst file; several streams after each other are one file.
-        on_read: is told how many bytes of the file itself have been read so far.
+        on_read: gets how many bytes of the file itself have been read so far.
 
     Raises:
         InputError: if the packed data are damaged or end too early.

@@ -29,7 +29,7 @@ def word_vectors(
         words: the words that are needed.
         width: numbers in a vector.
         folder: where the vectors are kept, so that a build that was killed need not read the files again.
-        reporter: is told of the progress.
+        reporter: gets the progress.
     """
     kept = folder / f"vectors-{fingerprint(files, width, sorted(words))}.npz"
     if kept.exists():

@@ -25,19 +25,11 @@ from nodewise.ground.files import write_json
 __all__ = ["check_folder", "write_comparison"]
 
 
-def check_folder(
-    folder: str | Path,
-    graphs: Sequence[str],
-    methods: Sequence[str],
-    seed: int,
-    budgets: Sequence[int] = (),
-    classifiers: Sequence[str] = (),
-) -> None:
-    """Refuse a folder whose comparison would be lost: it has graphs or methods that the new one has not.
+def check_folder(folder: str | Path, settings: Sequence[Mapping[str, Any]], seed: int) -> None:
+    """Refuse a folder whose comparison would be lost: it has something that the new one has not, or more runs of it.
 
     Args:
-        graphs, methods: of the comparison that is to be written there. seed: its seed.
-        budgets, classifiers: likewise, where they are known before it is played.
+        settings: of the comparison that is to be written there, as its file will hold them. seed: its seed.
 
     Raises:
         InputError: says what the folder has, and what to do.
@@ -45,16 +37,11 @@ def check_folder(
     record = _held(folder)
     if record is None:
         return
-    settings = record["settings"]
-    gone = sorted({one["graph"] for one in settings} - set(graphs))
-    gone += sorted({row["name"] for one in settings for row in one["results"]} - set(methods))
-    gone += [f"the budget {one}" for one in sorted({one["budget"] for one in settings} - set(budgets)) if budgets]
-    gone += [
-        f"the classifier {one}" for one in sorted({o["classifier"] for o in settings} - set(classifiers)) if classifiers
-    ]
     if record["seed"] != seed:
-        gone = [f"the seed {record['seed']}"]
-    _refuse_loss(folder, gone)
+        _refuse_loss(folder, [f"the seed {record['seed']}"])
+    there, new = _cells(record), _cells({"settings": settings})
+    lost = [cell for cell, runs in there.items() if new.get(cell, 0) < runs]
+    _refuse_loss(folder, [" ".join(cell) + (f", {there[cell]} runs" if cell in new else "") for cell in lost])
 
 
 def _held(folder: str | Path) -> dict[str, Any] | None:
@@ -103,12 +90,8 @@ def write_comparison(comparison: Comparison, folder: str | Path, plots: bool = T
     Raises:
         InputError: the folder holds a comparison with what this one has not, or with more runs of it.
     """
-    folder, there = Path(folder), _held(folder)
-    if there is not None:
-        new = _cells(comparison.as_dict())
-        lost = [cell for cell, runs in _cells(there).items() if new.get(cell, 0) < runs]
-        runs = {cell: f", {_cells(there)[cell]} runs" if cell in new else "" for cell in lost}
-        _refuse_loss(folder, [" ".join(cell) + runs[cell] for cell in lost])
+    folder, record = Path(folder), comparison.as_dict()
+    check_folder(folder, record["settings"], comparison.seed)
     folder.mkdir(parents=True, exist_ok=True)
     beside = [*([lead_table(comparison)] if len(comparison.methods) > 1 else []), time_table(comparison)]
     metrics = ("micro_f1", "macro_f1", *comparison.further)
@@ -117,7 +100,7 @@ def write_comparison(comparison: Comparison, folder: str | Path, plots: bool = T
         "table.tex": "\n".join(to_latex(one) for one in _tables(comparison, metrics, "underlined", beside)),
         "table.csv": csv_text(*long_form(comparison)),
     }
-    write_json(folder / "comparison.json", comparison.as_dict())
+    write_json(folder / "comparison.json", record)
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")
     files = [folder / name for name in ("comparison.json", *texts)]

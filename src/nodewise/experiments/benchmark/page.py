@@ -95,6 +95,13 @@ def _first(result: BenchmarkResult, classifier: str, shown: int) -> str:
         return "With fewer than two domains or strategies there are no ranks."
     if "gain" in ranking.ranks and not said:
         said.append("`gain` has the best average rank at every number of labels.")
+    whole = result.full_table(classifier, shown)
+    others = [graph for graph, scores in whole.items() if "gain" in scores and max(scores.values()) > scores["gain"]]
+    if others:
+        graphs = count(len(whole), "graph")
+        said.append(
+            f"With {count(shown, 'label')} a class another strategy's mean is higher on {len(others)} of {graphs}."
+        )
     ranks = list(ranking.ranks.values())
     if max(ranks) - min(ranks) < ranking.critical_difference:
         said.append(f"With {count(shown, 'label')} a class no two strategies can be told apart by their ranks.")
@@ -107,15 +114,18 @@ def _lacking(result: BenchmarkResult, classifier: str, shown: int) -> str:
     graphs = list(dict.fromkeys(row.graph for row in rows))
     played = {name: {row.graph for row in rows if row.strategy == name} for name in result.strategies}
     short = {name: len(there) for name, there in played.items() if there and len(there) < len(graphs)}
+    absent = ", ".join(f"`{name}`" for name, there in played.items() if not there)
+    absent = f"Not played with {classifier}: {absent}." if absent else ""
     if not short:
-        return ""
+        return absent
     whole = result.full_table(classifier, shown)
     ranked = next(iter(whole.values()), {})
     told = ", ".join(f"`{name}` on {there}" for name, there in short.items())
     said = f"Not all was played: of {count(len(graphs), 'graph')} {told}."
     gone = [f"`{name}`" for name in played if played[name] and name not in ranked]
     gone += [graph for graph in graphs if graph not in whole]
-    return said + (f" The ranks leave out {', '.join(gone)}." if gone else "")
+    said += f" The ranks leave out {', '.join(gone)}." if gone else ""
+    return f"{said} {absent}".strip()
 
 
 def _ranks(result: BenchmarkResult, classifier: str) -> ResultTable:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +18,6 @@ from nodewise.evaluation.contest import play_contests
 from nodewise.evaluation.engine import Engine
 from nodewise.experiments.benchmark.results import DOMAINS, BenchmarkResult, PlayedGraph, Row, rows_of
 from nodewise.graph import Graph
-from nodewise.ground.compute import cores
 from nodewise.ground.errors import InputError
 from nodewise.ground.events import Note, Reporter, count
 from nodewise.strategies import make_strategy
@@ -186,11 +186,14 @@ def play(
     if not entries:
         raise InputError("no graph has a pool for a label a class: choose others")
     where = engine.device(device)
-    machine = f"{platform.system()} {platform.machine()}, {count(cores(), 'core')}, Python {platform.python_version()}"
+    machine = f"{platform.system()} {platform.machine()}, {count(os.cpu_count() or 1, 'core')}"
+    machine += f", Python {platform.python_version()}"
     if where != "cpu":
         machine += f", on {_gpu_name()}"
     if engine.processes > 1:
         machine += f", {engine.processes} processes at a time"
+    if commit := os.environ.get("NODEWISE_COMMIT"):
+        machine += f", commit {commit}"
     result = BenchmarkResult(settings.seed, {one.graph: one.played for one in entries}, (), machine)
     found: dict[tuple[str, int, str, int], Setting] = {}
     for contests in _passes(settings, entries, data_dir):

@@ -86,7 +86,7 @@ def train_missing(
         device: ``"auto"``, ``"cpu"`` or ``"cuda"``.
         jobs: how many at once, each in a process of its own.
         minutes: start nothing after that time, and stop what is running, to be gone on with by the next call.
-        reporter: told the progress, with one job.
+        reporter: gets the progress, with one job.
         each: called when a training has ended.
     """
     target = policies_folder(folder)

@@ -44,7 +44,7 @@ def from_dataframe(
         encoder: what turns a list of texts into an array [text, feature]; None: TF-IDF.
         metric: what near means.
         name: of the graph.
-        reporter: is told the progress.
+        reporter: gets the progress.
         separator: what parts the classes where a cell of `label` may name several; None: a row has one class.
         weighted: whether an edge weighs as much as its ends are alike, as for `knn_graph`.
 

@@ -47,7 +47,7 @@ def read_edgelist(path: str | Path, *, directed: bool = False) -> Graph:
 
     Ids may be numbers or strings. Numbers from 0 without gaps are the nodes' indices; otherwise the ids become the
     nodes' names, in order. A third column holds weights, on each line or on none; if it does not hold numbers, it is
-    dropped, and noted. A line with one id alone is a node without edges.
+    dropped, and noted. A line with one id alone is a node without edges; one with nothing behind its comma is cut off.
 
     Args:
         path: the file.
@@ -64,7 +64,7 @@ def read_edgelist(path: str | Path, *, directed: bool = False) -> Graph:
     ends, thirds = array("q"), list[tuple[int, str]]()
     for line, row in read_rows(path, delimiter=delimiter, comments="#%"):
         cells = [text.strip() for text in row]
-        while cells and not cells[-1]:
+        while len(cells) > (0 if delimiter == " " else 2) and not cells[-1]:
             cells.pop()
         table = not position and delimiter != " " and any(map(_names_a_table, cells))
         if len(cells) > 3 or table:

@@ -77,7 +77,7 @@ def knn_graph(
         metric: ``"cosine"`` (angle) or ``"euclidean"`` (distance).
         weighted: whether an edge weighs as much as its ends are alike: the cosine, or 1 / (1 + distance / the mean
             distance of all that are joined). All edges count the same otherwise.
-        reporter: is told the progress.
+        reporter: gets the progress.
         name: of the graph.
         notes: what the caller has changed already, in words.
         preparation: how x was made from rows; None: the rows are x itself.
@@ -198,7 +198,7 @@ def knn_from_images(
         k: neighbours of each node.
         metric: what near means.
         size: pixels along each side.
-        reporter: is told the progress.
+        reporter: gets the progress.
         **parts: labels, names and attributes, as for `Graph.build`. For a folder, ``y="folder"`` makes the folder that
             a picture is in its label.
     """
@@ -251,7 +251,7 @@ def knn_from_table(
 
     Features are the TF-IDF of the column `text`, or the pixels of the files that the column `images` names, or else all
     other columns: numbers standardised, categories as one column each. A column ``id``, ``name`` … without repetitions
-    gives the nodes their names. Which column names mean what is told in `nodewise.graph.tables.table`. Columns that a
+    gives the nodes their names. Which column names mean what stands in `nodewise.graph.tables.table`. Columns that a
     person may want to see stay as attributes: all of them up to 40, beyond that those that are no numbers.
 
     Args:
@@ -266,7 +266,7 @@ def knn_from_table(
         id: the column of the nodes' names, each another one; None: ``id``, ``node``, ``name`` … whose cells all differ.
         names: the nodes' names, where no column gives them.
         encoder: what turns the texts into an array [text, feature]; None: TF-IDF.
-        reporter: is told the progress.
+        reporter: gets the progress.
         name: of the graph; None: that of the file.
         separator: what parts the classes where a cell of `label` may name several; None: a row has one class.
         weighted: whether an edge weighs as much as its ends are alike, as for `knn_graph`.

@@ -1,4 +1,4 @@
-"""The exact k nearest neighbours of every row, by blocks of matrix products.
+"""The exact k nearest neighbours of every row, by blocks of matrix products, as pairs or as a matrix.
 
 scikit-learn's `NearestNeighbors` in its place takes 1.3 times the time (3 times where rows repeat), with 0.03 GB
 instead of 0.28, and leaves open which of equally near rows it takes (`benchmarks/libraries.py`).
@@ -14,12 +14,13 @@ from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
 from nodewise.graph.knn.distances import Distances
 from nodewise.ground.compute import cores
 from nodewise.ground.events import Progress, Reporter, Silent
 
-__all__ = ["Metric", "nearest_neighbours"]
+__all__ = ["Metric", "joined_to_nearest", "nearest_neighbours"]
 
 Metric = Literal["cosine", "euclidean"]
 Ints = npt.NDArray[np.int64]
@@ -28,10 +29,11 @@ Rows = Any  # float32 [row, feature], dense or CSR
 _BLOCK = 2**25  # scores held at once: 128 MB
 _CHUNK = 64  # columns of which only the largest score is looked at first
 _PAIRS = 2**21  # pairs compared exactly at once
-_MANY, _TOGETHER = (
-    4096,
-    64,
-)  # rows from which every pair is scored once, where that is possible; and rows of these that are looked at together
+_MANY, _TOGETHER = 4096, 64
+"""Rows from which every pair is scored once, where that is possible; and rows of these that are looked at together."""
+
+EXACT = 24_000
+"""Rows up to which `joined_to_nearest` compares all with all."""
 
 
 def nearest_neighbours(x: Rows, k: int, metric: Metric = "cosine", reporter: Reporter | None = None) -> Ints:
@@ -47,7 +49,7 @@ def nearest_neighbours(x: Rows, k: int, metric: Metric = "cosine", reporter: Rep
         x: finite float32 [row, feature], dense or CSR.
         k: neighbours of each row, below the number of rows.
         metric: what near means.
-        reporter: is told the number of rows done.
+        reporter: gets the number of rows done.
 
     Returns:
         int64 [2, pair]: a row, and a neighbour of it.
@@ -78,6 +80,23 @@ def nearest_neighbours(x: Rows, k: int, metric: Metric = "cosine", reporter: Rep
         nearest = _nearest(distances, 0, groups.count, groups.size, search.wanted, *search.found())
         pairs = _pairs(distances, groups, 0, groups.count, k, *nearest)
     return np.concatenate(pairs, axis=1)
+
+
+def joined_to_nearest(x: npt.NDArray[Any], k: int) -> sp.csr_matrix:
+    """Rows joined to their k nearest by the cosine, both ways: 0 and 1, symmetric, [row, row].
+
+    More than `EXACT` rows are joined to nearly their nearest (see `approximate`).
+    """
+    count = len(x)
+    k = min(k, count - 1)
+    if count <= EXACT:
+        one, other = nearest_neighbours(np.ascontiguousarray(x, np.float32), k) if k else np.zeros((2, 0), np.int64)
+    else:
+        from nodewise.graph.knn.approximate import approximate_neighbours
+
+        one, other = approximate_neighbours(x, k)
+    matrix = sp.csr_matrix((np.ones(len(one), np.float32), (one, other)), shape=(count, count))
+    return matrix.maximum(matrix.T).tocsr()
 
 
 def _pairs(

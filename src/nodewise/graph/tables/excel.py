@@ -50,7 +50,7 @@ def excel_rows(path: Path, called: str | None = None) -> Iterator[tuple[int, lis
         raise MissingExtraError("openpyxl", "studio") from None
     try:
         _check_size(path, name)
-        with path.open("rb") as file:  # its form is told by what is in it, not by its name
+        with path.open("rb") as file:  # what is in it says its form, not its name
             book = load_workbook(file, read_only=True, data_only=True, keep_links=False)
             for sheet in book.worksheets:
                 sheet.reset_dimensions()  # what it claims to hold is not believed

@@ -43,7 +43,7 @@ def pixels(
     Args:
         paths: the files.
         size: pixels along each side.
-        reporter: is told the number of pictures read.
+        reporter: gets the number of pictures read.
         as_grey: whether they become grey, whatever they are; None: see above.
 
     Returns:

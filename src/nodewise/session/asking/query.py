@@ -128,7 +128,7 @@ class Explainer:
         return [[self._classes.name(numbers[column]), round(float(row[0, column]), 4)] for column in best]
 
     def _given(self, row: npt.NDArray[np.float32]) -> dict[str, Any]:
-        """Where a node may have several classes, all that could be told of it, and which it would be given."""
+        """Where a node may have several classes, all that it could be labelled with, and which it would be given."""
         learner = self._learner
         if not learner.several or not learner.predicts or not learner.classes:
             return {}

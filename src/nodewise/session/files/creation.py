@@ -15,7 +15,7 @@ from nodewise.graph.checks import class_name
 from nodewise.graph.features import prepared
 from nodewise.graph.nodes import Nodes, node_indices
 from nodewise.ground.errors import InputError, UnknownNameError, WrongTypeError
-from nodewise.ground.events import Note, Reporter, Silent, Warned
+from nodewise.ground.events import Note, Reporter, Silent, Warned, count
 from nodewise.ground.files import scratch_folder
 from nodewise.ground.plugins import code_of
 from nodewise.session.log.contents import code_on, store_graph
@@ -127,8 +127,8 @@ def create_log(
     if settings.budget + settings.audit > free:
         beside = f" and an audit of {settings.audit}" if settings.audit else ""
         raise InputError(
-            f"a budget of {settings.budget}{beside} is more than the {free} nodes that can be asked ({given} have a"
-            " label): lower it"
+            f"a budget of {settings.budget}{beside} is more than the {count(free, 'node')} that can be asked"
+            f" ({given} have a label): lower it"
         )
     parts: dict[str, bytes] = {}
     where, packed = store_graph(graph, path, None if source is None else Path(source), embed_limit)

@@ -18,7 +18,7 @@ import scipy.sparse as sp
 
 from nodewise.graph.io.label_studio import shown_column, task
 from nodewise.graph.io.npz import write_npz
-from nodewise.graph.label_sets import set_texts
+from nodewise.graph.label_sets import set_confidence, set_names, set_texts
 from nodewise.graph.tables.table import csv_lines
 from nodewise.ground.errors import InputError, UnknownNameError
 from nodewise.ground.events import Reporter, count, html_table
@@ -118,7 +118,7 @@ class Prediction:
         """
         if self.given is None:
             return [(name,) if name else () for name in self.names]
-        return [tuple(self.classes[column] for column in np.flatnonzero(row)) for row in self.given]
+        return set_names(self.given, self.classes)
 
     @property
     def confidence(self) -> npt.NDArray[np.float32]:
@@ -127,9 +127,7 @@ class Prediction:
         Where a node may have several classes, the probability that the least certain one is decided rightly.
         """
         if self.given is not None:
-            decided = np.where(self.given, self.probabilities, 1 - self.probabilities)
-            least: npt.NDArray[np.float32] = decided.min(1, initial=1)
-            return least
+            return set_confidence(self.given, self.probabilities)
         highest: npt.NDArray[np.float32] = self.probabilities.max(1)
         return highest
 
@@ -249,6 +247,20 @@ def _behind(prediction: Prediction, node: int, predicted: str, is_labelled: bool
     return f"learner and {said}" if said else "learner"
 
 
+def _own_columns(graph: Graph) -> dict[str, Any]:
+    """The columns of the table that the graph was made from, by the names that they had there."""
+    columns: dict[str, Any] = dict(graph.attributes)
+    known = graph.preparation
+    if known is None:
+        return columns
+    text = next((part["column"] for part in known.parts if part["kind"] == "words" and "joined" not in part), None)
+    if text is not None and text not in columns:
+        columns = {text if name == "text" else name: cells for name, cells in columns.items()}
+    if known.id is not None and graph.node_names is not None and known.id not in columns:
+        columns = {known.id: graph.node_names, **columns}
+    return columns
+
+
 def full_rows(moment: Moment, prediction: Prediction | None) -> tuple[list[str], Iterator[list[Any]]]:
     """The whole job: `prediction_rows`, then the graph's own columns and texts, every vote, and the notes."""
     history = moment.history
@@ -256,7 +268,7 @@ def full_rows(moment: Moment, prediction: Prediction | None) -> tuple[list[str],
     people = sorted({who for votes in history.votes.values() for who in votes})
     columns = {
         name if name not in head else f"original {name}": cells
-        for name, cells in moment.contents.graph.attributes.items()
+        for name, cells in _own_columns(moment.contents.graph).items()
     }
 
     def whole() -> Iterator[list[Any]]:
@@ -276,7 +288,7 @@ def _sources(moment: Moment) -> dict[int, str]:
     A given label that somebody has changed is told.
     """
     history, audit = moment.history, moment.audit_labels
-    bulk = history.bulk | moment.rules.known  # what the owner knows was told for many at once
+    bulk = history.bulk | moment.rules.known  # what the owner knows was labelled for many at once
     return {
         node: "given"
         if node not in history.numbers

@@ -27,7 +27,7 @@ class Status:
         open: annotator -> the names of the nodes they have been asked and not answered.
         balance: class -> nodes labelled with it, given ones included.
         agreement: share of the pairs of votes on one node that say the same, or None without any pair. Votes given in
-            bulk are left out.
+            bulk, and those on nodes whose answers are known, are left out.
         kappa: the agreement beyond chance: Cohen's and Fleiss' kappa, also for each class; None without any pair.
         disagreements: node's name -> annotator -> label, where they differ.
         notes: how many notes there are.
@@ -116,7 +116,7 @@ def make_status(moment: Moment) -> Status:
     single = {
         node: {who: history.votes[node][who] for who, vote in by.items() if not vote.bulk}
         for node, by in history.ballots.items()
-        if node not in rules.gone
+        if node not in rules.gone and node not in rules.known
     }
     if settings.several:
         agreement = measure_set_agreement(

@@ -151,7 +151,7 @@ def weighted_total(parts: Sequence[tuple[int, Accuracy]]) -> Accuracy | None:
 
 
 def left_out_lack(learner: SessionLearner, judged: Collection[int], classes: ClassList) -> str | None:
-    """Why `left_out_accuracy` would say nothing of the predictions yet, as a sentence; None where it may be told.
+    """Why `left_out_accuracy` would say nothing of the predictions yet, as a sentence; None where it may be shown.
 
     A label that is the only one of its class is predicted from labels of other classes alone, so it cannot be predicted
     right; and as long as a class has none, nobody knows how often it would be mistaken for another.
@@ -279,7 +279,7 @@ def cross_validated(
 
     None with fewer than five labels or a single class, and where a node may have several classes.
 
-    Labels ``beside`` train every fold and are never judged: told in bulk, they lean on predictions or on each other.
+    Labels ``beside`` train every fold and are never judged: given in bulk, they lean on predictions or on each other.
 
     It is biased: the labels were chosen because they are hard, or central, and not at random; and every classifier here
     has learned from a fifth fewer labels. The interval takes the labels for a random sample, which they are not.

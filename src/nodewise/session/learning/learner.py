@@ -8,6 +8,7 @@ labels at once, sorted by node: its predictions do not depend on their order, an
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from copy import copy
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
@@ -144,7 +145,7 @@ class SessionLearner:
     def predicts(self) -> bool:
         """Whether it has anything to predict from: labels, or what models say.
 
-        Where a node may have several classes, nothing but "none of them" may have been told.
+        Where a node may have several classes, no answer but "none of them" may have been given.
         """
         return (bool(self.count) and bool(self._classes)) or self._said is not None
 
@@ -368,11 +369,12 @@ class SessionLearner:
     def labels_by_class(self, classes: ClassList) -> dict[int, int]:
         """How many labels it has learned of each of the session's classes, by number, also of those without any."""
         counts = dict.fromkeys(classes.numbers, 0)
-        for _, columns in self.environment.taken:
-            for column in columns if isinstance(columns, tuple) else (columns,):
+        taken = Counter(answer for _, answer in self.environment.taken)
+        for answer, times in taken.items():
+            for column in answer if isinstance(answer, tuple) else (answer,):
                 number = classes.number_of_key(self._classes[column])
                 if number in counts:
-                    counts[number] += 1
+                    counts[number] += times
         return counts
 
     def closed(self, reporter: Reporter | None = None) -> torch.Tensor:

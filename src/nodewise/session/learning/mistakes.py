@@ -21,7 +21,7 @@ class LikelyMistake:
 
     Attributes:
         node: its index. name: what it is called.
-        label: what it was told. instead: what the other labels say. probability: how likely they take that to be.
+        label: what it was labelled. instead: what the other labels say. probability: how likely they take that to be.
         chance: how likely they take the label itself to be.
         trust: how far the label is trusted, from 0 to 1: by them, times how far who gave it is.
     """
@@ -38,7 +38,7 @@ class LikelyMistake:
 def find_mistakes(moment: Moment, learner: SessionLearner, given: LabelTrust, most: int) -> list[LikelyMistake]:
     """Labels for which the others would have said another class, the least trusted first, then the least likely.
 
-    What people have settled, overruled or said alike is none. None are told where a node may have several classes.
+    What people have settled, overruled or said alike is none. None are listed where a node may have several classes.
 
     Args:
         learner: it has learned the labels. given: how far they are trusted by who gave them. most: how many at most.

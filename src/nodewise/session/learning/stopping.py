@@ -35,13 +35,13 @@ if TYPE_CHECKING:
     from nodewise.session.meaning.history import TrainingLabels
     from nodewise.session.meaning.rules import Moment
 
-__all__ = ["CurvePoint", "StopReport", "make_report"]
+__all__ = ["CurvePoint", "StopReport", "make_report", "unlike_words"]
 
 _POINTS = 8
 _NEXT = 10
 _SETTLED = 0.02
 _ENOUGH = 10
-"""Answers of the audit, before an accuracy is told in percent."""
+"""Answers of the audit, before an accuracy is given in percent."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class StopReport:
         change_rate: share of the nodes whose prediction changes with one more label, on average over the last stretch
             of the curve.
         left_out: accuracy on the labels, each predicted from all the others, of a classifier in closed form: biased,
-            since they were chosen and not drawn. Labels told in bulk are not judged.
+            since they were chosen and not drawn. Labels given in bulk are not judged.
         left_out_lack: why there is no such accuracy yet, as a sentence, while a class has fewer than two labels; None
             where there is one, and with any other classifier.
         left_out_bias: how far that was from the true accuracy on public graphs; None where there is no such estimate.
@@ -89,7 +89,7 @@ class StopReport:
             ``left_out`` are then the share of the nodes whose set of classes is exactly right.
         left_out_f1: the same of the labels, each predicted from all the others.
         unlike: how many nodes stand out as unlike all labelled ones, among which a class may hide that nobody has named
-            (`Session.unlike_labels` lists them); None where that cannot be told.
+            (`Session.unlike_labels` lists them); None where that cannot be said.
     """
 
     labels: int
@@ -194,9 +194,7 @@ def make_report(
         (f1_audit, f1_left_out) if learner.several else None,
     )
     if unlike:
-        rows = "1 row stands" if unlike == 1 else f"{unlike:,} rows stand"
-        said = f"{rows} out as unlike all labelled rows: look there for a class that nobody has named"
-        words = (*words[:-1], said, *words[-1:])  # the last one sums up
+        words = (*words[:-1], unlike_words(unlike), *words[-1:])  # the last one sums up
     return StopReport(
         labels=len(everything),
         change_rate=rate,
@@ -215,6 +213,12 @@ def make_report(
         left_out_f1=f1_left_out,
         unlike=unlike,
     )
+
+
+def unlike_words(rows: int) -> str:
+    """What the report says of so many rows that stand out."""
+    stand = "1 row stands" if rows == 1 else f"{rows:,} rows stand"
+    return f"{stand} out as unlike all labelled rows: look there for a class that nobody has named"
 
 
 def _differing(one: Decided, other: Decided) -> float:

@@ -82,7 +82,7 @@ CREATE TRIGGER attachments_remain BEFORE DELETE ON attachments BEGIN SELECT RAIS
 """  # noqa: E501
 NOTHING_ATTACHED = hashlib.sha256(b"").hexdigest()
 """The first row of the attachments, which no event needs to name: a table without a row looks like any other, so its
-page, written by a failing disk in the place of the events', would be read as a job in which nothing was told."""
+page, written by a failing disk in the place of the events', would be read as a job in which nothing was labelled."""
 _SUPER_JOURNAL = bytes.fromhex(
     "d9d505f920a163d7"
 )  # ends a journal that names a super-journal, as it begins every journal

@@ -80,6 +80,7 @@ class Log:
         self.events: list[Event] = []
         self._chain = self._start = b""
         self._schema_version, self._form, self._identity = 0, 0, file_identity(path)
+        self._real = path.resolve()  # beside it SQLite keeps the connection's journal, wherever a link leads later
         self._replaced: SessionError | None = None
         self._lock = threading.RLock()
 
@@ -436,7 +437,7 @@ class Log:
         """
         if self._form >= 3 or file_identity(self.path) in (None, self._identity):
             return False
-        kept = self._connection, self._form, self._identity, self._schema_version
+        kept = self._connection, self._form, self._identity, self._schema_version, self._real
         try:
             if not any(each._identity == file_identity(self.path) for each in list(_OPEN)):
                 check_header(self.path)  # see `open`
@@ -446,7 +447,7 @@ class Log:
         except (SessionError, sqlite3.Error, OSError):  # then it is no copy: the old file is left to say so
             if self._connection is not kept[0]:
                 self._connection.close()
-            self._connection, self._form, self._identity, self._schema_version = kept
+            self._connection, self._form, self._identity, self._schema_version, self._real = kept
             return False
         kept[0].close()
         self._replaced = None
@@ -454,9 +455,9 @@ class Log:
 
     def _go_over(self, close: bool = True) -> None:
         """Use the file that now has the name."""
-        old, real = self._connection, self.path.resolve()
-        check_beside(real)
-        self._connection = connect(real, self._wait)
+        old, self._real = self._connection, self.path.resolve()
+        check_beside(self._real)
+        self._connection = connect(self._real, self._wait)
         self._identity = file_identity(self.path)
         self._schema_version = self._connection.execute("PRAGMA schema_version").fetchone()[0]
         self._form = check_schema(self._connection, self.path)
@@ -470,11 +471,10 @@ class Log:
         Another log of this process may be in the middle of a write, whose locks would be let go: then it is left alone.
         """
         same = [each for each in list(_OPEN) if each._identity == self._identity]
-        if same == [self] and file_identity(self.path) == self._identity:
-            real = self.path.resolve()
-            if has_unfinished_journal(real):
-                check_beside(real)
-                settle_journal(real, self._wait, _examine)
+        in_place = same == [self] and file_identity(self.path) == self._identity
+        if in_place and has_unfinished_journal(self._real):
+            check_beside(self._real)
+            settle_journal(self._real, self._wait, _examine)
 
     def _check_name(self, how: str = "there is another file of that name now, or none") -> None:
         """Refuse to write to a file that its name no longer leads to."""

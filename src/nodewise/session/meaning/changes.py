@@ -167,14 +167,14 @@ class Answers:
         return {"nodes": list(self.nodes), "labels": list(labels), "classes": list(numbers)}
 
     def _as_logged(self, history: History) -> list[tuple[Any, Any]]:
-        """What is told of each node, by name and number as the log has it: lists where a node may have several."""
+        """What each node is labelled with, by name and number as in the log: lists where a node may have several."""
         found = self._classes(history)
         if self.several:
             return [([name for name, _ in each], [number for _, number in each]) for each in found]
         return [each[0] for each in found]
 
     def _classes(self, history: History) -> list[list[tuple[str, int]]]:
-        """The classes told of each node, each by its name and number.
+        """The classes that each node is labelled with, each by its name and number.
 
         Raises:
             UnknownNameError: a label is probably misspelt, or none of a closed list.

@@ -302,20 +302,19 @@ class History:
     def open_queries(self, redundancy: int = 1) -> list[OpenQuery]:
         """The queries that still wait.
 
-        The annotator has neither told nor skipped the node nor left, and it has fewer votes than it should.
+        The annotator has neither labelled nor skipped the node nor left, and it has fewer votes than it should.
         """
         waiting: dict[tuple[str, int], OpenQuery] = {}
-        for query in self.asked:
-            if query.node in self.gone:
-                continue
+        for query in (each for each in self.asked if each.node not in self.gone):
             ballot: Collection[str] = self.ballots.get(query.node, {})
             known = query.node in self.known.answers
-            if query.body.get("audit") or known:  # what was told in bulk is no answer to a question of this kind
+            if query.body.get("audit") or known:  # what was labelled in bulk is no answer to a question of this kind
                 ballot = [who for who, vote in self.ballots.get(query.node, {}).items() if not vote.bulk]
-            answered = query.annotator in ballot or query.node in self.skipped.get(query.annotator, ())
+            if query.annotator in ballot or query.node in self.skipped.get(query.annotator, ()):
+                continue
             settled = len(ballot) >= redundancy or query.node in self.overruled or query.node in self.settled
             free = max(self.released.get(query.annotator, 0), self.freed.get((query.annotator, query.node), 0))
-            if not answered and (known or not settled) and query.event > free:  # where it is known, all may be asked
+            if (known or not settled) and query.event > free:  # where it is known, all may be asked
                 waiting[query.annotator, query.node] = query  # asked again, the later one counts
         return sorted(waiting.values(), key=lambda query: query.event)
 

@@ -46,7 +46,7 @@ def draft_join(
         other: the job.
         events: the log here.
         audit: the nodes of the audit here: what another job says of them is no answer to its questions, and counts as
-            told in bulk.
+            labelled in bulk.
         closed: whether a label must be one of the classes that there are.
         history: what the log here means.
 

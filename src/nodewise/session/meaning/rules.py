@@ -69,12 +69,12 @@ class Rules:
     def told(self, history: History) -> dict[int, Answer]:
         """The classes that spend the budget, by number, in order.
 
-        Those that train, less what was told in bulk alone.
+        Those that train, less what was labelled in bulk alone.
         """
         return {node: number for node, number in self.trained(history).items() if node not in history.bulk}
 
     def audited(self, history: History) -> dict[int, Answer]:
-        """The classes of the audit so far, by number; what was told in bulk alone is no answer to a question."""
+        """The classes of the audit so far, by number; what was labelled in bulk alone is no answer to a question."""
         return {
             node: history.numbers[node] for node in self.audit if node in history.numbers and node not in history.bulk
         }
@@ -83,7 +83,7 @@ class Rules:
         """Whether there is nothing more to ask.
 
         The budget is spent, or every node is labelled or skipped by somebody; the audit is complete in the same sense;
-        and every node that was told one by one has been seen by as many as it should be.
+        and every node that was labelled one by one has been seen by as many as it should be.
 
         Args:
             history: what the log means.
@@ -135,7 +135,7 @@ class Moment:
 
     @cached_property
     def labels(self) -> dict[int, str]:
-        """node -> label that counts: the majority's where somebody has told it, else the one given with the graph.
+        """node -> label that counts: the majority's where somebody has labelled it, else the one given with the graph.
 
         Of a node whose answer the owner knows it is that answer where it counts; what people say of it is no label.
         """
@@ -189,7 +189,9 @@ class Moment:
     def training_labels(self) -> TrainingLabels:
         """The labels told, in order, and those given with the graph as they stand now."""
         history, classes = self.history, self.history.classes
-        told = tuple(Label(node, classes.key(number)) for node, number in self.rules.trained(history).items())
+        trained = self.rules.trained(history)
+        keys = {number: classes.key(number) for number in set(trained.values())}
+        told = tuple(Label(node, keys[number]) for node, number in trained.items())
         given = tuple(
             Label(node, classes.key(history.numbers.get(node, answer)))
             for node, answer in self.given_answers.items()
@@ -301,12 +303,15 @@ def _control(
     if not rules.control or not rules.known or not fresh:
         return []
     left = [node for node in sorted(rules.known) if history.known.answers[node].by != who and not taken(node)]
+    begun = [node for node in left if rules.redundancy > 1 and history.ballots.get(node)]
+    new = [node for node in left if node not in begun]
     asked = sum(query.annotator == who for query in history.asked)
     chosen = []
     for place in range(fresh):
         path = ("control", who, asked + place)
-        if left and derive_seed(rules.seed, *path) % 100 < rules.control:
-            chosen.append((place, left.pop(derive_seed(rules.seed, *path, "row") % len(left))))
+        rows = begun or new  # where several opinions are wanted, those that somebody waits for come first
+        if rows and derive_seed(rules.seed, *path) % 100 < rules.control:
+            chosen.append((place, rows.pop(derive_seed(rules.seed, *path, "row") % len(rows))))
     return chosen
 
 

@@ -1,4 +1,4 @@
-"""What models say of the nodes: suggestions, told apart from what people say.
+"""What models say of the nodes: suggestions, kept apart from what people say.
 
 A model is somebody else's: a language model, rules, last year's classifier. What it says comes as an event, the answers
 themselves attached to it. Of several events of one model the latest answer on a node counts. Suggestions are nobody's
@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,38 +18,29 @@ import numpy.typing as npt
 
 from nodewise.graph.checks import class_labels
 from nodewise.graph.io.npz import UNPACKING
-from nodewise.graph.tables.table import ID, LABEL, read_table
-from nodewise.ground.errors import InputError, WrongTypeError
+from nodewise.ground.errors import InputError
 from nodewise.ground.events import count
 from nodewise.session.answers import ClassList, Draft, Event, valid_person
-from nodewise.session.log.contents import Contents
 from nodewise.session.log.database import damaged
 from nodewise.session.log.log import Log
 from nodewise.session.meaning.changes import check_undo
+from nodewise.session.meaning.given import Given
 from nodewise.session.meaning.history import History
 
 __all__ = [
-    "BATCH",
-    "Given",
     "Said",
     "SuggestionReader",
     "Suggestions",
     "draft_suggestions",
     "draft_withdrawal",
-    "is_said",
-    "read_batch",
-    "read_beginnings",
-    "read_given",
     "read_suggestions",
     "suggested_columns",
+    "swaying_columns",
     "without_nodes",
 ]
 
 ATTACHED = "suggestions"
 """What the answers are attached to their event as."""
-_CONFIDENCE = ("confidence", "probability", "score", "certainty")
-BATCH = {"node": ID, "label": LABEL, "confidence": _CONFIDENCE}
-"""What the columns of a file of suggestions hold, and the names by which each is found."""
 _MOST_FRESH = 1000
 """Classes that a job without any takes over from a model: one that answers in sentences would name thousands."""
 _MOST_MODELS = 100
@@ -95,154 +85,6 @@ class Said(NamedTuple):
 
     classes: tuple[str, ...]
     table: npt.NDArray[np.float32]
-
-
-@dataclass(frozen=True)
-class Given:
-    """Answers as they were given: which nodes, what is said of each, and how sure the model is.
-
-    Attributes:
-        columns: those of the graph that they came from.
-    """
-
-    nodes: Sequence[int]
-    labels: Sequence[object]
-    confidence: Sequence[float] = field(default_factory=tuple)
-    columns: tuple[str, ...] = ()
-
-
-def read_beginnings(suggestions: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
-    """What a job begins with: what a model is called -> its answers and its confidence, None where it tells none.
-
-    Raises:
-        WrongTypeError: it is no dictionary.
-    """
-    if not isinstance(suggestions, Mapping):
-        raise WrongTypeError(
-            f"suggestions are a dictionary, a model's name -> what it says, got {type(suggestions).__name__}: give"
-            ' for example {"rules": {0: "spam"}}'
-        )
-    pairs = {name: said for name, said in suggestions.items() if isinstance(said, tuple) and len(said) == 2}
-    return {name: pairs.get(name, (said, None)) for name, said in suggestions.items()}
-
-
-def read_given(contents: Contents, answers: Any, confidence: Any = None, gone: Container[int] = frozenset()) -> Given:
-    """A model's answers from whatever holds them.
-
-    Args:
-        contents: the graph, for its nodes and columns.
-        answers: a dictionary or a Series, node -> label; one label a node in an array or a list, None where it says
-            nothing; a function that is given each node's columns as a dictionary and gives a label, a pair of label
-            and confidence, or None; the name of a column of the graph; or a CSV file with a column that names the
-            node, one with the label and perhaps one with the confidence.
-        confidence: how sure the model is, from 0 to 1: one number for all, or in the form of `answers`.
-        gone: rows that were taken out of the job, which a function is not asked about.
-
-    Raises:
-        InputError: says what is wrong.
-    """
-    columns, nodes = contents.graph.attributes, range(contents.graph.num_nodes)
-    if callable(answers):
-        return _asked(contents, answers, gone)
-    if isinstance(answers, str) and answers in columns:
-        told = [answers, *([confidence] if isinstance(confidence, str) else [])]
-        cells = [str(cell) for cell in columns[answers]]
-        return Given(list(nodes), cells, _sure(confidence, contents, list(nodes)), tuple(told))
-    if isinstance(answers, (str, Path)):
-        return read_batch(contents, Path(answers))
-    if isinstance(answers, Mapping) or hasattr(answers, "items"):
-        pairs = dict(answers.items())
-        indices = [contents.find(node) for node in pairs]
-        return Given(indices, list(pairs.values()), _sure(confidence, contents, indices))
-    if isinstance(answers, (bytes, int, float)) or not hasattr(answers, "__len__"):
-        raise WrongTypeError(
-            f"a model's answers must be a dictionary, one label a node, a function, a column's name or a file, got"
-            f" {type(answers).__name__}"
-        )
-    if len(answers) != len(nodes):
-        raise InputError(
-            f"{count(len(answers), 'answer')} for {count(len(nodes), 'node')}: give one for each node, None where the"
-            " model says nothing, or a dictionary node -> label"
-        )
-    return Given(list(nodes), list(answers), _sure(confidence, contents, list(nodes)))
-
-
-def _asked(contents: Contents, ask: Callable[[Mapping[str, str]], Any], gone: Container[int]) -> Given:
-    """What a function says of each row; what it raises ends it, and nothing is kept."""
-    nodes = [node for node in range(contents.graph.num_nodes) if node not in gone]
-    labels: list[object] = []
-    sure: list[float] = []
-    for node in nodes:
-        row = {name: str(cells[node]) for name, cells in contents.graph.attributes.items()}
-        said = ask({"node": contents.name_of(node), **row})
-        label, certainty = said if isinstance(said, tuple) and len(said) == 2 else (said, 1.0)
-        labels.append(label)
-        try:
-            sure.append(float(certainty))
-        except (TypeError, ValueError):
-            raise InputError(
-                f"the function gave {certainty!r} as its confidence about node {contents.name_of(node)!r}: it must be"
-                " a number from 0 to 1"
-            ) from None
-    return Given(nodes, labels, sure)
-
-
-def read_batch(contents: Contents, path: Path, columns: Mapping[str, str] | None = None) -> Given:
-    """A model's answers from a CSV file.
-
-    Without a column that names the node the file must have a row for each, in their order.
-
-    Args:
-        columns: which column holds what, by the names of `BATCH`; what is not named is found by its name.
-
-    Raises:
-        InputError: says what is wrong.
-    """
-    table = read_table(path)
-    chosen = {what: (columns or {}).get(what) or table.find(names) for what, names in BATCH.items()}
-    if lost := [name for name in chosen.values() if name is not None and name not in table.columns]:
-        raise InputError(f"{str(path)!r} has no column {lost[0]!r}: it has {', '.join(table.columns)}")
-    node, label, sure = chosen["node"], chosen["label"], chosen["confidence"]
-    in_order = node is None and len(table) == contents.graph.num_nodes
-    if label is None or (node is None and not in_order):
-        raise InputError(
-            f"{str(path)!r} has the columns {', '.join(table.columns)}: suggestions need one that names the node"
-            f" ({', '.join(ID)}) and one with what the model says ({', '.join(LABEL)})"
-        )
-    nodes = list(range(len(table))) if node is None else [contents.find(cell) for cell in table.column(node)]
-    if sure is None:
-        return Given(nodes, table.column(label))
-    return Given(nodes, table.column(label), _numbers(table.column(sure), f"the column {sure!r} of {str(path)!r}"))
-
-
-def _numbers(cells: Iterable[object], where: str) -> list[float]:
-    """How sure a model is, from texts; where nothing stands, wholly."""
-    try:
-        return [float(text) if (text := str(cell).strip()) else 1.0 for cell in cells]
-    except ValueError as error:
-        raise InputError(f"{where} must hold numbers from 0 to 1: {error}") from None
-
-
-def is_said(label: object) -> bool:
-    """Whether an answer of `Given` says something: it is not None, NaN, -1 or empty."""
-    if label is None or (isinstance(label, str) and not label.strip()):
-        return False
-    return not (isinstance(label, (int, float, np.number)) and (label != label or label == -1))
-
-
-def _sure(confidence: Any, contents: Contents, nodes: Sequence[int]) -> list[float]:
-    if confidence is None:
-        return []
-    if isinstance(confidence, str) and confidence in contents.graph.attributes:
-        confidence = _numbers(contents.graph.attributes[confidence], f"the column {confidence!r}")
-    if isinstance(confidence, (int, float)):
-        return [float(confidence)] * len(nodes)
-    if hasattr(confidence, "items"):
-        by_node = {contents.find(node): float(value) for node, value in confidence.items()}
-        return [by_node.get(node, 1.0) for node in nodes]
-    if len(confidence) != len(nodes):
-        raise InputError(f"{count(len(confidence), 'confidence')} for {count(len(nodes), 'answer')}: give one for each")
-    return [float(value) for value in confidence]
 
 
 def draft_suggestions(who: str, name: str, given: Given, history: History) -> list[Draft]:
@@ -341,6 +183,11 @@ def draft_withdrawal(who: str, name: str, log: Sequence[Event], start: Sequence[
 def suggested_columns(history: History) -> frozenset[str]:
     """The columns of the graph that hold what models say, or how sure they are: not for eyes that judge unswayed."""
     return frozenset(str(name) for event in history.suggested for name in event.body.get("columns", ()))
+
+
+def swaying_columns(history: History) -> frozenset[str]:
+    """The columns that hold known answers, or what models say: shown and sent to nobody, since they could sway."""
+    return history.known.columns | suggested_columns(history)
 
 
 class SuggestionReader:

@@ -12,8 +12,8 @@ from typing import Any
 from nodewise.ground.errors import InputError
 from nodewise.session.answers import Draft
 from nodewise.session.meaning.changes import Answers, check_percent
+from nodewise.session.meaning.given import is_said, read_given
 from nodewise.session.meaning.rules import Moment
-from nodewise.session.meaning.suggestions import is_said, read_given
 
 __all__ = ["Known", "assign", "may_be_given", "release", "unanswered"]
 
@@ -87,7 +87,7 @@ class Known:
         if percent is not None:
             check_percent(percent)
         contents, rules = moment.contents, moment.rules
-        given = read_given(contents, answers)
+        given = read_given(contents.graph, answers)
         said = {node: label for node, label in zip(given.nodes, given.labels, strict=True) if is_said(label)}
         column = answers if isinstance(answers, str) and answers in contents.graph.attributes else None
         if column is not None:  # those of its rows that can be asked

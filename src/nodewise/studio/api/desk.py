@@ -88,7 +88,7 @@ async def similar(
     """The rows most similar to one, to be labelled together by POST /table/act with ``nodes``.
 
     They are compared by their features and those of the rows around them, without a label or a prediction. Rows to be
-    judged one by one are not among them; of a row of the audit none are told.
+    judged one by one are not among them; of a row of the audit none are given.
     """
     get_session = opening(studio, session, annotator)
 

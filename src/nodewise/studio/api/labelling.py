@@ -106,7 +106,7 @@ async def tell(request: TellRequest, studio: CurrentStudio, role: CurrentRole) -
 @router.post("/skip", response_model=EventNumberResponse, responses=refusals(404, 409, 415, 507))
 @permit(*LABELLERS)
 async def skip(request: SkipRequest, studio: CurrentStudio) -> Json:
-    """Say that a node cannot be told. The annotator is not asked again, and it spends no budget."""
+    """Say that a node cannot be labelled. The annotator is not asked again, and it spends no budget."""
     return await _change(studio, "event", request, lambda opened: opened.skip(request.annotator, request.node))
 
 

@@ -53,7 +53,7 @@ async def list_people(studio: CurrentStudio) -> Json:
 @router.post("/people", response_model=LinkResponse, responses=refusals(409, 415, 507))
 @permit("owner")
 async def add_person(request: PersonRequest, studio: CurrentStudio) -> Json:
-    """Give somebody a token of their own. It is told here and never again; the studio keeps a digest alone."""
+    """Give somebody a token of their own. It is shown here and never again; the studio keeps a digest alone."""
     if studio.settings.token is None:
         raise ConflictError(
             "this studio has no token, so that whoever reaches it is its owner: start it with --token-file FILE, then"
@@ -99,7 +99,7 @@ async def list_known(studio: CurrentStudio, session: SessionName = None) -> Json
 async def set_known(request: KnownRequest, studio: CurrentStudio) -> Json:
     """Say which rows' answers are known, and how many of a hundred questions are about these.
 
-    Such a question looks like any other; only the owner is told which they are.
+    Such a question looks like any other; only the owner sees which they are.
     """
 
     def job() -> dict[str, Any]:

@@ -28,7 +28,7 @@ class PeopleResponse(Response):
 
 
 class LinkResponse(Response):
-    """A person's token, which is told once."""
+    """A person's token, which is shown once."""
 
     name: str
     role: Role

@@ -49,6 +49,7 @@ __all__ = [
     "Ticket",
     "UndoRequest",
     "WithdrawRequest",
+    "speaker",
 ]
 
 _LARGEST = 2**53 - 1  # what a JavaScript number holds exactly
@@ -68,7 +69,7 @@ Label = Annotated[
 NodeId = Annotated[int, Path(ge=0, le=_LARGEST, description="the node's index")]
 
 
-def _speaker(named: str | None) -> str | None:
+def speaker(named: str | None) -> str | None:
     """Under which name a request is answered: that of its token, where it is one person's, else what it says itself.
 
     Raises:
@@ -93,7 +94,7 @@ async def _looker(
     ] = None,
 ) -> str | None:
     """Who looks; where neither token nor request names an annotator, one without a name, who sees least."""
-    who = _speaker(annotator)
+    who = speaker(annotator)
     return "" if who is None and VISITOR.get().role != "owner" else who
 
 
@@ -158,7 +159,7 @@ class Change(_Request):
 
     @model_validator(mode="after")
     def _speaks_for_its_token(self) -> Self:
-        self.annotator = _speaker(self.annotator)
+        self.annotator = speaker(self.annotator)
         return self
 
 
@@ -177,7 +178,7 @@ class Labelled(_Request):
 
 
 class TellRequest(Change):
-    """Labels, all of one annotator; told together, all or none."""
+    """Labels, all of one annotator; taken together, all or none."""
 
     annotator: Name = "me"
     labels: Annotated[list[Labelled], Field(min_length=1, max_length=1000)]

@@ -151,7 +151,7 @@ async def predict(
 ) -> FileResponse:
     """A table of what the labels so far predict for rows that are not in the job, at most 100,000; they are not added.
 
-    What models say is left out: people's labels alone predict.
+    Of such a row no model has said anything: it begins with what they say of the rows that it is joined to.
     """
     upload = as_upload(rows)
     opened = await opened_session(studio, session)

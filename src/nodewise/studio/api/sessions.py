@@ -20,7 +20,7 @@ from nodewise.studio.api.studio_responses import (
     StudioResponse,
     TicketResponse,
 )
-from nodewise.studio.api.uploads import FormColumn, FormEncoding, FormHeader, FormTicket, as_upload
+from nodewise.studio.api.uploads import FormColumn, FormEncoding, FormHeader, FormTicket, FormWho, as_upload
 from nodewise.studio.guard.roles import EVERYBODY, VISITOR, permit
 from nodewise.studio.work.errors import CancelledWorkError
 from nodewise.studio.work.folders import FILES
@@ -67,12 +67,13 @@ async def describe(studio: CurrentStudio, role: CurrentRole) -> Json:
 
 @router.get("/jobs", response_model=JobsResponse, responses=refusals())
 @permit(*EVERYBODY)
-async def jobs(studio: CurrentStudio) -> Json:
+async def jobs(studio: CurrentStudio, role: CurrentRole) -> Json:
     """Every session with its rows, progress, date, strategy and size; those in the archive as well."""
     names = await studio.worker.run(Priority.READ, studio.sessions.names)
 
     def read() -> dict[str, Any]:
-        return {"jobs": studio.jobs.describe(names), "archived": studio.jobs.archived()}
+        owner = role == "owner"
+        return {"jobs": studio.jobs.describe(names, owner), "archived": studio.jobs.archived(owner)}
 
     return Json(await asyncio.to_thread(read))
 
@@ -197,6 +198,7 @@ async def new_session(
     header: FormHeader = None,
     more: _More = [],  # noqa: B006
     labelled: _Labelled = None,
+    annotator: FormWho = "me",
     ticket: FormTicket = None,
 ) -> Json:
     """Make a session from a table and open it. ``text``, ``label`` and ``id`` name columns.
@@ -222,6 +224,7 @@ async def new_session(
         separator,
         {suggestions: confidence or None} if suggestions else {},
         settings,
+        annotator,
     )
     table, others = as_upload(nodes), [as_upload(each) for each in more]
     # A browser sends an empty file of no name for a field that was left empty.

@@ -166,14 +166,17 @@ async def colours(studio: CurrentStudio, session: SessionName = None, annotator:
 
 @router.get("/report", response_model=ReportResponse, responses=refusals(404, 409))
 @permit(*EVERYBODY)
-async def report(studio: CurrentStudio, session: SessionName = None, ticket: Ticket = None) -> Json:
+async def report(
+    studio: CurrentStudio, session: SessionName = None, ticket: Ticket = None, annotator: Annotator = None
+) -> Json:
     """Whether more labels are worth it. It is made in the background and may be some events old.
 
     ``from`` says at which event it was made.
     """
+    get_session = opening(studio, session, annotator)
 
     def job() -> dict[str, Any]:
-        return studio.sessions.get(session).page.reports.latest(lambda: studio.tickets.check(ticket, "the report"))
+        return get_session().page.report(annotator, lambda: studio.tickets.check(ticket, "the report"))
 
     return Json(await studio.worker.run(Priority.BACKGROUND, job))
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Annotated, Any
 
-from fastapi import Form, UploadFile
+from fastapi import Depends, Form, UploadFile
 
 from nodewise.studio.api.failures import Json
+from nodewise.studio.api.requests import speaker
 from nodewise.studio.work.open_session import OpenSession
 from nodewise.studio.work.studio import Studio
 from nodewise.studio.work.upload import Upload
@@ -40,7 +41,16 @@ FormTicket = Annotated[
     str | None,
     Form(min_length=8, max_length=64, description="a word of your own, by which POST /cancel ends the work"),
 ]
-FormWho = Annotated[str, Form(min_length=1, max_length=200, description="who does it")]
+
+
+async def _form_speaker(
+    annotator: Annotated[str, Form(min_length=1, max_length=200, description="who does it")] = "me",
+) -> str:
+    """Who does it: whoever has a link goes by its name, whatever the form says."""
+    return speaker(annotator) or annotator
+
+
+FormWho = Annotated[str, Depends(_form_speaker)]
 
 
 def as_upload(file: UploadFile) -> Upload:

@@ -101,7 +101,7 @@ class People:
         name = valid_person(name)
         if role not in get_args(Role):
             raise InputError(f"a role is one of {', '.join(get_args(Role))}, got {str(role)[:40]!r}")
-        if name.casefold() == "me" and role != "owner":
+        if _is_owners(name) and role != "owner":
             raise InputError("'me' is what an owner is called who gives no name: give the person's own")
         token = new_token()
         with self._changing() as people:
@@ -204,4 +204,11 @@ def _person(found: Any) -> Person:
         or not isinstance(person.revoked, (int, float, type(None)))
     ):
         raise ValueError(f"an entry is not as it should be: {str(found)[:80]}")
+    if _is_owners(person.name) and person.role != "owner" and person.revoked is None:
+        return replace(person, revoked=person.added)  # from before such a name was refused: it would read as the owner
     return person
+
+
+def _is_owners(name: str) -> bool:
+    """Whether it is what an owner is called who gives no name."""
+    return name.casefold() == "me"

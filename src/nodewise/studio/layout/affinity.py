@@ -1,4 +1,4 @@
-"""How much the nodes of a map belong together: told by where short random walks from them lead."""
+"""How much the nodes of a map belong together, by where short random walks from them lead."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 // When there is nothing to ask: why, what was reached, and what can be done next.
 
-import { byId, count, h, percent, sentence, show } from "./dom.js";
+import { byId, count, h, inRows, percent, sentence, show } from "./dom.js";
 import { exportButtons } from "./exporting.js";
 import { ask, beginLabelling, setBudget, undo } from "./flow.js";
 import { keyHint } from "./hotkeys.js";
@@ -83,7 +83,7 @@ function spent(status) {
       h(
         "ul",
         { class: "reasons" },
-        report.words.map((line) => h("li", {}, sentence(line))),
+        report.words.map((line) => h("li", {}, sentence(inRows(line)))),
       ),
     h("h2", {}, "What next?"),
     more(),

@@ -303,16 +303,15 @@ function settingField(one, suggested = {}) {
   return field;
 }
 
+/** The numbers and single letters in a name, by which people count their classes. */
+const counted = (name) => (name.match(/\d+|(?<![\p{L}\p{N}_])\p{L}(?![\p{L}\p{N}_])/gu) ?? []).join();
+
 /** The first two names that differ by a slip of the finger, or null; other numbers are other names. */
 function lookalikes(names) {
   for (const [at, name] of names.entries()) {
     const near = names.slice(0, at).find((other) => {
       const [one, two] = [other.toLowerCase(), name.toLowerCase()];
-      return (
-        one.length > 3 &&
-        one.replace(/\D+/g, " ") === two.replace(/\D+/g, " ") &&
-        slips(one, two) <= (one.length > 7 ? 2 : 1)
-      );
+      return one.length > 3 && counted(one) === counted(two) && slips(one, two) <= (one.length > 7 ? 2 : 1);
     });
     if (near !== undefined) return [near, name];
   }

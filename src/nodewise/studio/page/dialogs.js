@@ -8,7 +8,7 @@ import { off, on, state } from "./store.js";
  * said in it.
  */
 export function dialog(title, body, width = "") {
-  const box = h("dialog", { class: `dialog ${width}`, "aria-label": title });
+  const box = h("dialog", { class: `dialog ${width}`, "aria-label": title, tabindex: "-1" });
   const trouble = h("p", { class: "bad dialog-trouble", role: "alert" });
   const close = () => box.close();
   box.append(
@@ -28,7 +28,10 @@ export function dialog(title, body, width = "") {
     show(trouble, words, words && /[.?!]$/.test(words) ? "" : ".");
   };
   on("error failed", draw);
+  const changes = new MutationObserver(() => holdFocus(box));
+  changes.observe(box, { childList: true, subtree: true, attributeFilter: ["hidden", "disabled"] });
   box.addEventListener("close", () => {
+    changes.disconnect();
     off("error failed", draw);
     box.remove();
   });
@@ -39,6 +42,12 @@ export function dialog(title, body, width = "") {
   document.body.append(box);
   box.showModal();
   return box;
+}
+
+/** What had the focus is gone: the dialog takes it, so that it is seen and does nothing by itself. */
+function holdFocus(box) {
+  const top = [...document.querySelectorAll("dialog[open]")].at(-1);
+  if (top === box && document.activeElement === document.body) box.focus({ preventScroll: true });
 }
 
 /** Ask for the annotator's name. */

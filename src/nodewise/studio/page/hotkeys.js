@@ -19,12 +19,12 @@ export const COMMANDS = [
   {
     id: "accept",
     keys: ["Enter"],
-    does: "accept the prediction that is shown (none is on audit questions and second opinions, nor in focus)",
+    does: "accept the prediction (none is shown on audits, second opinions and in focus), or save what is chosen",
   },
   {
     id: "none",
-    keys: ["-"],
-    does: "where a row may have several classes: none of them; a class’s key chooses it or not, the key above saves",
+    keys: ["-", "w"],
+    does: "where a row may have several classes: none of them (a class’s key chooses it or not)",
   },
   {
     id: "model",
@@ -78,17 +78,36 @@ export const classCommand = (number) => (number >= 0 && number < CLASSES ? `clas
 /** The number, from 0, of the class that a command gives; null where it gives none. */
 export const classOf = (id) => (id?.startsWith("class-") ? Number(id.slice(6)) - 1 : null);
 
-/** The command whose key was pressed, or null. A digit counts also where digits are typed with Shift. */
-export function commandOf(event) {
+const commandOn = (key) => COMMANDS.find(({ id }) => keysOf(id).includes(key))?.id ?? null;
+
+/**
+ * The command whose key was pressed, or null. The sign that is typed decides; a letter is the same with Caps Lock, and
+ * on a keyboard without Latin letters its place counts. In the row of digits the digit counts also where it is typed
+ * with Shift, if there is such a class: on a French keyboard “-” stands on the 6.
+ *
+ * @param {KeyboardEvent} event
+ * @param {(number: number) => boolean} isClass whether there is a class of a number, from 0.
+ */
+export function commandOf(event, isClass = () => true) {
   for (const [id, key] of changed) if (key === event.key) return id;
-  const pressed = digitOf(event) ?? event.key;
-  return COMMANDS.find(({ id }) => keysOf(id).includes(pressed))?.id ?? null;
+  const digit = digitOf(event);
+  const isMeant = digit !== null && isClass((Number(digit) + CLASSES - 1) % CLASSES);
+  const signs = [isMeant ? digit : null, event.key, letterOf(event)];
+  return signs.map((sign) => (sign === null ? null : commandOn(sign))).find((id) => id !== null) ?? null;
 }
 
+/** The digit of a key in the row of digits that types something else without Shift, or null. */
 function digitOf(event) {
   if (/^\d$/.test(event.key)) return event.key;
   const row = /^Digit(\d)$/.exec(event.code ?? "");
   return row && !event.shiftKey && !/^[a-z?/]$/i.test(event.key) ? row[1] : null;
+}
+
+/** The small Latin letter of a key without Shift, whatever Caps Lock and another alphabet make of it, or null. */
+function letterOf(event) {
+  if (event.shiftKey || !/^\p{L}$/u.test(event.key)) return null;
+  const where = /^Key([A-Z])$/.exec(event.code ?? "");
+  return (where && !/\p{Script=Latin}/u.test(event.key) ? where[1] : event.key).toLowerCase();
 }
 
 /** Whether Enter or Space presses what has the focus, whatever else the key means. */

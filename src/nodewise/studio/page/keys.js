@@ -4,7 +4,7 @@ import { chooseNumber, focusFilter, openNaming } from "./choices.js";
 import { back, retry, skip, undo } from "./flow.js";
 import { classOf, commandOf, hasItsOwnUse } from "./hotkeys.js";
 import { chooseNone, enter } from "./picking.js";
-import { state } from "./store.js";
+import { nameOf, state } from "./store.js";
 import { acceptModel } from "./voices.js";
 
 /** @param {Record<string, () => void>} actions what the commands of other parts do; `Escape` is a key of its own. */
@@ -31,7 +31,7 @@ export function startKeys(actions) {
     }
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (hasItsOwnUse(event)) return;
-    const command = event.key === "Escape" ? "Escape" : commandOf(event);
+    const command = event.key === "Escape" ? "Escape" : commandOf(event, (each) => nameOf(each) !== null);
     const number = classOf(command);
     const action = number === null ? does[command] : () => chooseNumber(number);
     if (!action) return;

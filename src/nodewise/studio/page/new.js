@@ -57,7 +57,7 @@ function maker() {
     title: "Choose a CSV or Excel file, or drop it here",
     hint:
       "One row for each thing to label. JSON lines, parquet and files of graphs (GraphML, lists of edges) work too; " +
-      "so do the tables of a folder with several kinds of things, together or as a zip.",
+      "so do several tables with the same columns, chosen together, and the folder of a graph, or its zip.",
     several: true,
     chosen: (file, more) => preview(file, more),
   });
@@ -114,7 +114,7 @@ async function preview(file, more = [], reading = {}) {
         h("b", { dir: "auto" }, shown),
         h("span", { class: "quiet" }, `${count(table.rows, "row")}, ${count(table.columns.length, "column")}`),
       ),
-      table.form === "table" && howRead(file, table, reading),
+      table.form === "table" && howRead(file, more, table, reading),
       table.types.length > 1 && whichType(file, more, table, reading),
       columns(table),
     );
@@ -125,7 +125,8 @@ async function preview(file, more = [], reading = {}) {
     const asText = more.length === 0 && /\.(csv|tsv|txt)$/i.test(file.name) && error.status === 400;
     show(
       parts.chosen,
-      asText && howRead(file, { encoding: reading.encoding ?? "utf-8", header: reading.header !== "false" }, reading),
+      asText &&
+        howRead(file, more, { encoding: reading.encoding ?? "utf-8", header: reading.header !== "false" }, reading),
     );
     trouble(error.message);
   }
@@ -146,17 +147,17 @@ const ENCODINGS = [
 ];
 
 /** How the table was read, to be corrected: its encoding, and whether its first line names the columns. */
-function howRead(file, table, reading) {
+function howRead(file, more, table, reading) {
   const encoding = h(
     "select",
     { id: "encoding", "aria-label": "Encoding" },
     [...new Set([table.encoding, ...ENCODINGS])].map((name) => h("option", { value: name }, name)),
   );
   encoding.value = table.encoding;
-  encoding.addEventListener("change", () => preview(file, [], { ...reading, encoding: encoding.value }));
+  encoding.addEventListener("change", () => preview(file, more, { ...reading, encoding: encoding.value }));
   const header = h("input", { type: "checkbox", id: "header" });
   header.checked = table.header;
-  header.addEventListener("change", () => preview(file, [], { ...reading, header: String(header.checked) }));
+  header.addEventListener("change", () => preview(file, more, { ...reading, header: String(header.checked) }));
   return h(
     "div",
     { class: "how-read" },

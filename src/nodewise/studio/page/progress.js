@@ -2,7 +2,7 @@
 
 import { cancellable, get } from "./api.js";
 import { curve } from "./curve.js";
-import { byId, count, h, percent, sentence, settle, short, show } from "./dom.js";
+import { byId, count, h, inRows, percent, sentence, settle, short, show } from "./dom.js";
 import { several } from "./labels.js";
 import { bar, classMark } from "./marks.js";
 import { numberOf, on, state } from "./store.js";
@@ -280,7 +280,7 @@ function drawReport(instead = null) {
         .filter((line) => !/^predicted from all the others/.test(line) && line !== report.left_out_lack)
         .filter((line) => !/unlike all labelled rows/.test(line))
         .filter((line) => enough || !/^accuracy on \d+ /i.test(line))
-        .map((line) => h("li", {}, sentence(short(line, 400)))),
+        .map((line) => h("li", {}, sentence(inRows(short(line, 400))))),
     ),
   );
 }

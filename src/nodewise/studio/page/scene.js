@@ -255,7 +255,7 @@ export class Scene {
     if (moves) this.pan(...moves);
     else if (event.key === "+" || event.key === "=") this.zoom(1.35);
     else if (event.key === "-") this.zoom(1 / 1.35);
-    else if (event.key === "0") this.fit();
+    else if (event.key === "0" || event.code === "Digit0") this.fit();
     else if (event.key === " " && this.parts.lassoing?.()) {
       if (this.hovered >= 0 && !event.repeat) this.parts.take(this.hovered);
     } else if (event.key === "Enter") {

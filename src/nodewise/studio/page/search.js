@@ -16,7 +16,7 @@ export function startSearch() {
   parts.input = h("input", {
     type: "search",
     id: "search-field",
-    placeholder: "Search names and texts",
+    placeholder: "Search",
     "aria-label": "Find rows by name or by words in their text",
     role: "combobox",
     "aria-expanded": "false",

@@ -104,7 +104,7 @@ export function openSettings() {
           checked: likeliestFirst(),
           on: { change: (event) => orderClasses(event.target.checked) },
         }),
-        "Show the likeliest class first; keys and colours stay",
+        " Show the likeliest class first; keys and colours stay",
       ),
       h(
         "p",

@@ -332,7 +332,7 @@ function makeDesk(place) {
     if (/^(INPUT|SELECT|TEXTAREA)$/.test(at.tagName) && !at.matches("input[type=checkbox]")) return;
     if (hasItsOwnUse(event)) return;
     const inList = scroller.contains(at);
-    const command = commandOf(event);
+    const command = commandOf(event, (each) => nameOf(each) !== null);
     const number = classOf(command);
     if (event.key === "ArrowDown" && inList) step(1);
     else if (event.key === "ArrowUp" && inList) step(-1);

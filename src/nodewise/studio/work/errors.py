@@ -53,13 +53,12 @@ class TypoError(ConflictError):
     """A label that looks like a misspelt class.
 
     Args:
-        label: what was told.
+        label: what was given.
         near: the classes that were probably meant, the nearest first.
     """
 
     def __init__(self, label: str, near: Sequence[str]) -> None:
         self.suggestion = near[0]
         super().__init__(
-            f"{label!r} looks like the class {near[0]!r} misspelt: tell {near[0]!r}, or say that it is a new class"
-            " (new_class)"
+            f"{label!r} looks like the class {near[0]!r} misspelt: use {near[0]!r}, or say that it is a new class"
         )

@@ -14,7 +14,7 @@ from nodewise.graph.io.npz import UNPACKING
 from nodewise.ground.errors import GraphError
 from nodewise.ground.events import listed
 
-__all__ = ["FILES", "is_zip", "put_files", "put_zip"]
+__all__ = ["FILES", "is_part_of_graph", "is_zip", "put_files", "put_zip"]
 
 FILES = 64
 """Files that a folder may hold."""
@@ -31,6 +31,11 @@ Copy = Callable[[str, BinaryIO, BinaryIO], None]
 def is_zip(name: str) -> bool:
     """Whether a file's name says that it is a zip."""
     return Path(name).suffix.lower() == ".zip"
+
+
+def is_part_of_graph(name: str) -> bool:
+    """Whether a file is called as one of those that make a graph together."""
+    return _NAME.fullmatch(PurePosixPath(name.replace("\\", "/")).name) is not None
 
 
 def put_files(files: Sequence[tuple[str, BinaryIO]], folder: Path, copy: Copy) -> None:
@@ -130,7 +135,8 @@ def _new_file(folder: Path, name: str) -> Iterator[BinaryIO]:
     if not _NAME.fullmatch(plain) or len(plain.encode("utf-8", "replace")) > _BYTES:
         raise GraphError(
             f"{name[:100]!r} is no file of a graph: there may be"
-            f" {listed(['nodes-TYPE.csv', 'edges-RELATION.csv', 'features-TYPE.csv', 'graph.json'])}"
+            f" {listed(['nodes-TYPE.csv', 'edges-RELATION.csv', 'features-TYPE.csv', 'graph.json'])}; or tables of the"
+            " same columns, which are put together"
         )
     path = folder / plain
     if path.exists():

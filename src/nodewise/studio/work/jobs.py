@@ -39,36 +39,37 @@ class JobList:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._read: dict[Path, tuple[tuple[int, int], dict[str, Any]]] = {}
+        self._read: dict[Path, tuple[tuple[int, int], dict[str, Any], int]] = {}
 
-    def describe(self, names: list[str]) -> list[dict[str, Any]]:
+    def describe(self, names: list[str], owner: bool = True) -> list[dict[str, Any]]:
         """Each session: rows, labels of the budget, when it last changed, strategy, classifier, bytes.
 
-        What is wrong where it cannot be read.
+        What is wrong where it cannot be read. To others than the owner each answer of a row whose answer is known
+        counts as a label, so that the number does not tell them such a row by not rising.
         """
-        return [self._describe(self._folder / f"{name}{ENDING}", name) for name in names]
+        return [self._describe(self._folder / f"{name}{ENDING}", name, owner) for name in names]
 
-    def archived(self) -> list[dict[str, Any]]:
+    def archived(self, owner: bool = True) -> list[dict[str, Any]]:
         """The same of those in the archive."""
         files = sorted((self._folder / ARCHIVE).glob(f"*{ENDING}"))
         return [
-            self._describe(path, path.name.removesuffix(ENDING))
+            self._describe(path, path.name.removesuffix(ENDING), owner)
             for path in files
             if path.is_file() and not path.name.startswith(".")
         ]
 
-    def _describe(self, path: Path, name: str) -> dict[str, Any]:
+    def _describe(self, path: Path, name: str, owner: bool) -> dict[str, Any]:
         try:
             facts = path.stat()
         except OSError:
             return {**_NOTHING, "name": name, "problem": "its file is not there any more"}
         state = facts.st_mtime_ns, facts.st_size
         if path not in self._read or self._read[path][0] != state:
-            self._read[path] = (
-                state,
-                {**_NOTHING, "name": name, "bytes": facts.st_size, "changed": facts.st_mtime, **_summary(path)},
-            )
-        return self._read[path][1]
+            told, uncounted = _summary(path)
+            told = {**_NOTHING, "name": name, "bytes": facts.st_size, "changed": facts.st_mtime, **told}
+            self._read[path] = state, told, uncounted
+        _, told, uncounted = self._read[path]
+        return told if owner else {**told, "labels": told["labels"] + uncounted}
 
 
 _NOTHING: dict[str, Any] = {
@@ -85,8 +86,11 @@ _NOTHING: dict[str, Any] = {
 }
 
 
-def _summary(path: Path) -> dict[str, Any]:
-    """What the log says. Labels are those that spend the budget: neither in bulk nor of the audit."""
+def _summary(path: Path) -> tuple[dict[str, Any], int]:
+    """What the log says; and how many answers one by one there are of rows whose answers are known.
+
+    Labels are those that spend the budget: neither in bulk nor of the audit.
+    """
     try:
         with Log.open(path) as log:
             settings = SessionSettings.from_dict(log.settings.get("settings", {}))
@@ -95,17 +99,20 @@ def _summary(path: Path) -> dict[str, Any]:
             added = _check_events(log, rows if isinstance(rows, int) else None, settings.several)
             history = read_history(log.events, settings.classes)
             audit = {query.node for query in history.asked if query.body.get("audit")}
-            return {
+            known = history.known.answers
+            of_known = [history.ballots[node] for node in known.keys() & history.ballots.keys() - history.gone]
+            told = {
                 "rows": rows + added - len(history.gone) if isinstance(rows, int) else None,
-                "labels": len(set(history.numbers) - history.bulk - audit - history.gone - set(history.known.answers)),
+                "labels": len(set(history.numbers) - history.bulk - audit - history.gone - set(known)),
                 "budget": history.budget or settings.budget,
                 "classes": len(history.classes),
                 "strategy": settings.policy or settings.strategy,
                 "classifier": settings.classifier,
                 **({"changed": log.events[-1].at} if log.events else {}),
             }
+            return told, sum(not vote.bulk for ballot in of_known for vote in ballot.values())
     except NodewiseError as error:
-        return {"problem": " ".join(str(error).split())}
+        return {"problem": " ".join(str(error).split())}, 0
 
 
 def _check_events(log: Log, nodes: int | None, several: bool) -> int:

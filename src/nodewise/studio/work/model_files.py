@@ -11,14 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from nodewise.graph.tables.table import read_table
 from nodewise.ground.errors import InputError
-from nodewise.session.meaning.suggestions import (
-    BATCH,
-    Given,
-    draft_suggestions,
-    read_batch,
-    read_given,
-    suggested_columns,
-)
+from nodewise.session.meaning.given import BATCH, Given, read_batch, read_given
+from nodewise.session.meaning.suggestions import draft_suggestions, suggested_columns
 from nodewise.studio.work.cards import roles
 from nodewise.studio.work.table_files import normalise_table
 from nodewise.studio.work.upload import Upload, kept_uploads
@@ -110,15 +104,15 @@ def bring(session: Session, brought: Brought, scratch: Path, annotator: str) -> 
 
 
 def _given(session: Session, brought: Brought, path: Path | None) -> Given:
-    contents = session.moment().contents
+    graph = session.moment().contents.graph
     if path is not None:
         chosen = {what: name for what in BATCH if (name := getattr(brought, what)) is not None}
-        return read_batch(contents, path, chosen)
-    if brought.label not in contents.graph.attributes:
+        return read_batch(graph, path, chosen)
+    if brought.label not in graph.attributes:
         offered = ", ".join(offered_columns(session))
         ways = f"choose one of {offered}" if offered else "they have none at all, so bring a table of answers"
         raise InputError(f"the rows have no column {brought.label!r}: {ways}")
-    return read_given(contents, brought.label, brought.confidence)
+    return read_given(graph, brought.label, brought.confidence)
 
 
 @contextmanager

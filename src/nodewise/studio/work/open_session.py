@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from nodewise.ground.errors import InputError, UnknownNameError
 from nodewise.session.answers import valid_person
+from nodewise.session.files.status import make_status
 from nodewise.session.settings import NewSettings, settings_of
 from nodewise.studio.settings import ENDING
 from nodewise.studio.work.errors import ConflictError, MissingError, TypoError
@@ -31,7 +32,7 @@ class OpenSession:
     Args:
         session: which; it is closed with this object.
         pictures: which pictures may be shown.
-        publish: told every message for the pages.
+        publish: gets every message for the pages.
         give_way: called between the steps of long work.
     """
 
@@ -110,21 +111,20 @@ class OpenSession:
         session, predictions = self.session, self.page.predictions
         if predict and predictions.wanted:
             predictions.want()
-        now = session.status().as_dict()
         sight = self.page.sight
-        history, kept = sight.history(annotator), sight.kept_from(annotator)
-        now["disagreements"] = {
-            session.name_of(node): votes for node, votes in history.disagreements.items() if node not in kept
-        }
-        control = {
-            session.name_of(node): node for node in session.rules().known if sight.is_control(history, node, annotator)
-        }
+        moment, seen = sight.moment(annotator), sight.open_moment(annotator)
+        now = make_status(moment).as_dict()
+        if seen is not moment:
+            shown = make_status(seen).as_dict()
+            now |= {name: shown[name] for name in ("balance", "none", "agreement", "kappa", "disagreements")}
+        now["done"] = session.moment().done
+        known = session.refresh()
+        control = {session.name_of(node) for node in session.rules().known if sight.is_control(known, node, annotator)}
         for asked in ("open", "random"):
             now[asked] = {
                 who: names if who == annotator else [name for name in names if name not in control]
                 for who, names in now[asked].items()
             }
-        now["outdated"] = [name for name in now["outdated"] if name not in control or control[name] in history.labels]
         numbers = self.page.class_numbers()
         now |= {"classes": list(numbers), "numbers": numbers, "guideline": session.guideline}
         now["descriptions"] = {each.name: each.description for each in session.class_list if each.description}
@@ -133,7 +133,7 @@ class OpenSession:
             "name": self.name,
             "named": session.graph.node_names is not None,
             "last": session.refresh().last,
-            "predictions_from": predictions.made_from,
+            "predictions_from": self.page.made_from(annotator),
             "updating": predictions.wanted and not predictions.fresh and not predictions.quick,
             "predictions_version": predictions.version,
         }

@@ -28,7 +28,7 @@ _PATH_LIMIT = 4096
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture as it may be sent: its content type, told by its first bytes, and its bytes."""
+    """A picture as it may be sent: its content type, by its first bytes, and its bytes."""
 
     kind: str
     data: bytes = field(repr=False)

@@ -19,7 +19,7 @@ from nodewise.graph.label_sets import set_texts
 if TYPE_CHECKING:
     from nodewise.ground.events import Reporter
     from nodewise.session import Prediction, Session
-    from nodewise.session.meaning.history import TrainingLabels
+    from nodewise.session.meaning.history import History, TrainingLabels
 
 __all__ = ["Decided", "Predictions"]
 
@@ -60,12 +60,13 @@ class Predictions:
 
     Args:
         session: whose.
-        reporter: told after each step of the work; it may use the session.
+        reporter: called after each step of the work; it may use the session.
         clock: tells seconds.
 
     Attributes:
-        kept: the predictions; None where nothing has been told. decided: what they give each node.
+        kept: the predictions; None where nothing has been labelled. decided: what they give each node.
         version: how often they were made: another number, other predictions.
+        history: what the log said when they were made; None before.
     """
 
     def __init__(self, session: Session, reporter: Reporter, clock: Callable[[], float] = time.monotonic) -> None:
@@ -73,6 +74,7 @@ class Predictions:
         self.kept: Prediction | None = None
         self.decided: Decided | None = None
         self.version = 0
+        self.history: History | None = None
         self._state: object = ((), ())
         self._seen: tuple[TrainingLabels, object] | None = None
         self._trained: bool | None = None
@@ -116,10 +118,10 @@ class Predictions:
         return True
 
     def _make(self, reporter: Reporter | None) -> None:
-        began, state = self._clock(), self._now()
+        began, state, history = self._clock(), self._now(), self._session.refresh()
         self.kept = self._session.predict(reporter) if state != ((), ()) else None
         self.decided = None if self.kept is None else Decided.of(self.kept)
-        self._state, self.version = state, self.version + 1
+        self._state, self.version, self.history = state, self.version + 1, history
         now = self._clock()
         self._took = now - began
         self._next = now + max(_PAUSE, self._took)
@@ -138,6 +140,9 @@ class Predictions:
     def _now(self) -> object:
         """What they depend on: labels, what models say, and where labels are doubted all votes. A class that is
         declared and not used has the probability 0, so it need not make them stale.
+
+        Answers of rows whose answer is known change nothing; they are made again all the same, as for any other label,
+        so that nobody can tell such a row by their not being made.
         """
         history = self._session.refresh()
         labels = self._session.training(history)
@@ -147,7 +152,9 @@ class Predictions:
             numbers = {key: classes.number_of_key(key) for each in (*told, *given) for key in each.classes}
             names = {key: number and classes.name(number) for key, number in numbers.items()}
             self._seen = labels, (((*told, *given), tuple(names.items())) if told or given else ((), ()))
-        doubted = history.last if self._session.settings.trust and self._seen[1] != ((), ()) else 0
-        if not history.suggested and not doubted:
+        nothing = self._seen[1] == ((), ())
+        doubted = history.last if self._session.settings.trust and not nothing else 0
+        known = () if nothing else tuple((node, history.ballots.get(node)) for node in history.known.answers)
+        if not history.suggested and not doubted and not known:
             return self._seen[1]
-        return self._seen[1], tuple(event.id for event in history.suggested), doubted
+        return self._seen[1], tuple(event.id for event in history.suggested), doubted, known

@@ -34,7 +34,7 @@ def preview_table(path: Path) -> dict[str, Any]:
     """Columns with their kind and examples, the number of rows, and which column is probably the text, the label and
     the id.
 
-    Kinds are told from the first thousand rows: ``id`` (a usual name, all different), ``label`` (few different short
+    Kinds are read off the first thousand rows: ``id`` (a usual name, all different), ``label`` (few different short
     texts), ``number``, ``text`` (long or of several words), ``other``.
 
     Raises:

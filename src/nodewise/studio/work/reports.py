@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from nodewise.graph import Graph
     from nodewise.ground.events import Event, Reporter
     from nodewise.session import Session
+    from nodewise.session.meaning.history import History
 
 __all__ = ["Reports"]
 
@@ -25,12 +26,16 @@ class Reports:
 
     Args:
         session: which.
-        reporter: told after each step of the work; it may use the session.
+        reporter: called after each step of the work; it may use the session.
         clock: tells seconds.
+
+    Attributes:
+        history: what the log said when the report was made; None before.
     """
 
     def __init__(self, session: Session, reporter: Reporter, clock: Callable[[], float] = time.monotonic) -> None:
         self._session, self._reporter, self._clock = session, reporter, clock
+        self.history: History | None = None
         self._kept: dict[str, Any] | None = None
         self._state: object = None
         self._next = 0.0
@@ -76,7 +81,7 @@ class Reports:
             check: called between the steps; may end the work by an error.
 
         Raises:
-            ConflictError: nothing has been told yet.
+            ConflictError: nothing has been labelled yet.
         """
 
         def step(event: Event, /) -> None:
@@ -88,11 +93,12 @@ class Reports:
         training, given = session.training(history)
         if not training and not given:
             raise ConflictError("there is nothing to report before the first label: tell one")
-        state = (tuple(training), tuple(given), tuple(session.audit_labels.items()))
+        known = tuple((node, history.ballots.get(node)) for node in history.known.answers)  # as for any other label
+        state = (tuple(training), tuple(given), tuple(session.audit_labels.items()), known)
         if self._kept is None or (state != self._state and self._clock() >= self._next):
             began = self._clock()
             self._kept = {**session.stop_report(step).as_dict(), "from": history.last, "key": self._against_key(step)}
-            self._state = state
+            self._state, self.history = state, history
             now = self._clock()
             self._next = now + _SHARE * (now - began)
         return self._kept

@@ -123,7 +123,7 @@ def predict_rows(
         step: called between the steps of the work; may end it by an error.
 
     Raises:
-        InputError: there is no label yet, the rows do not fit, or there are too many.
+        InputError: there is no label yet, nor a model's answer, the rows do not fit, or there are too many.
     """
     from nodewise.fitted.jobs import fit_session
     from nodewise.fitted.streaming import predicted_rows
@@ -133,7 +133,7 @@ def predict_rows(
 
     with _uploaded_file(upload, scratch, **reading) as path:
         _refuse_pictures(session.graph)
-        if not session.labels:
+        if not session.labels and not session.suggestions:
             raise InputError("nothing can be predicted before the first label: label a row first")
         learner = fit_session(session, reporter=report)  # type: ignore[arg-type]
 

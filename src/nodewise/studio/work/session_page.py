@@ -13,6 +13,7 @@ import numpy as np
 
 from nodewise.ground.events import Event as Told
 from nodewise.session.answers import nodes_of, undone
+from nodewise.session.learning.stopping import unlike_words
 from nodewise.studio.layout.neighbourhood import Neighbourhood, Neighbours
 from nodewise.studio.layout.related import Related, RelatedNeighbourhood
 from nodewise.studio.work.cards import caption, heading, roles, texts
@@ -84,6 +85,11 @@ class SessionPage:
         self._neighbours: Neighbours | None = None
         self._related: Related | None = None
 
+    def made_from(self, annotator: str | None) -> int | None:
+        """How many labels the predictions were made from, as the annotator may count them; None without any."""
+        labels = self.predictions.made_from
+        return None if labels is None else labels + self.sight.uncounted(self.predictions.history, annotator)
+
     def predict(self, check: Callable[[], None] = lambda: None) -> None:
         """Have the session predict now, with more urgent work in between; it keeps the result until the labels change.
 
@@ -98,6 +104,21 @@ class SessionPage:
         check()
         if self.session.history or self.sight.given.any():
             self.session.predict(step)
+
+    def report(self, annotator: str | None, check: Callable[[], None]) -> dict[str, Any]:
+        """Whether more labels are worth it, as far as the annotator may know it; see `Reports.latest`.
+
+        Nothing of rows that stand out where they may see no prediction: the same views tell both. Labels are counted
+        as they may count them.
+        """
+        told = dict(self.reports.latest(check))
+        history = self.sight.history(annotator)
+        if told["unlike"] and self.sight.is_blind(history, annotator):
+            told |= {"unlike": None, "words": [said for said in told["words"] if said != unlike_words(told["unlike"])]}
+        if more := self.sight.uncounted(self.reports.history, annotator):
+            curve = [{**point, "labels": point["labels"] + more} for point in told["curve"]]
+            told |= {"labels": told["labels"] + more, "curve": curve}
+        return told
 
     @_at_one_moment
     def card(self, node: int, annotator: str | None = None) -> dict[str, Any]:
@@ -314,7 +335,7 @@ class SessionPage:
             "labelled": labelled,
             "predicted": predicted,
             "sure": sure,
-            "predictions_from": self.predictions.made_from,
+            "predictions_from": self.made_from(annotator),
             "updating": not self.predictions.fresh,
         }
 
@@ -322,7 +343,7 @@ class SessionPage:
     def events(
         self, limit: int, before: int | None, asks: bool, annotator: str | None = None, owner: bool = True
     ) -> list[dict[str, Any]]:
-        """What has happened, the newest first; which answers are known is told to the owner alone."""
+        """What has happened, the newest first; which answers are known is shown to the owner alone."""
         log = self.session.events
         gone = undone(log)
         listed: list[dict[str, Any]] = []

@@ -23,7 +23,7 @@ class SessionPool:
 
     Args:
         settings: the studio's.
-        publish: told every message for the pages.
+        publish: gets every message for the pages.
         give_way: called between the steps of long work.
         most: sessions that stay open at a time; beyond that those that nobody has used for longest are closed.
     """

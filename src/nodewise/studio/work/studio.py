@@ -69,7 +69,7 @@ class Studio:
         self._beating = asyncio.create_task(self._beat())
 
     def refuse(self) -> None:
-        """Take nothing more: what waits is refused, long work ends at its next step. What was told is in the file."""
+        """Take nothing more: what waits is refused, long work ends at its next step. Every label is in the file."""
         self.worker.refuse()
         self.builder.refuse()
 
@@ -134,7 +134,7 @@ class Studio:
     async def _beat(self) -> None:
         """Sees every second, and after every change, whether logs have grown and predictions are to be made again.
 
-        What goes wrong with a session is logged, and told to whoever asks for it next.
+        What goes wrong with a session is logged, and said to whoever asks for it next.
         """
         renewing: Future[None] | None = None
 

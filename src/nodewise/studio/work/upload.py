@@ -1,6 +1,6 @@
 """From an uploaded table to a session.
 
-The graph is built beside the session's worker, its progress told to the pages.
+The graph is built beside the session's worker, its progress shown on the pages.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from nodewise.studio.work.cards import with_shown_text
 from nodewise.studio.work.errors import ConflictError
 from nodewise.studio.work.folders import is_zip, put_files, put_zip
 from nodewise.studio.work.preview import preview_folder, preview_graph, preview_table
-from nodewise.studio.work.table_files import GRAPHS, normalise_table
+from nodewise.studio.work.stacked import are_tables, stack_tables
+from nodewise.studio.work.table_files import GRAPHS, NormalisedTable, normalise_table
 
 if TYPE_CHECKING:
     from nodewise.graph import Graph
@@ -71,6 +72,7 @@ class NewSession:
         suggestions: the columns that hold what models say, each with the column of its confidences or None; a model
             is called as its column.
         options: further arguments of `Session.create`.
+        annotator: who makes it, and brings what models say.
     """
 
     name: str
@@ -86,6 +88,7 @@ class NewSession:
     separator: str | None = None
     suggestions: Mapping[str, str | None] = field(default_factory=dict)
     options: dict[str, Any] | None = None
+    annotator: str = "me"
 
     @property
     def several(self) -> bool:
@@ -125,14 +128,14 @@ def preview(
     """
     from nodewise.graph import read_graph
 
-    if more or is_zip(nodes.name):
+    if _is_folder(nodes, more):
         with _unpacked(scratch, nodes, more) as folder:
             return preview_folder(folder, labelled)
-    with kept_uploads(scratch, {_stored(nodes): nodes}) as folder:
+    with kept_uploads(scratch, _tables(nodes, more)) as folder:
         stored = folder / _stored(nodes)
         if stored.suffix in GRAPHS:
             return preview_graph(read_graph(stored))
-        table = normalise_table(stored, nodes.name, folder / "table.csv", encoding, header)
+        table = _one_table(folder, nodes, more, encoding, header)
         return {
             **preview_table(table.path),
             "encoding": table.encoding,
@@ -160,7 +163,7 @@ def create_session(
         edges: a table with a row for each edge; None: each row is joined to those most like it.
         folder: where the session's file will lie.
         scratch: where the uploads may lie meanwhile.
-        reporter: told the progress.
+        reporter: gets the progress.
         more: the other files of a folder.
 
     Raises:
@@ -190,7 +193,7 @@ def create_session(
             f" {', '.join(graph.attributes) or 'none'}"
         )
     said = {name: (name, sure) for name, sure in new.suggestions.items()}
-    return Session.create(path, graph, suggestions=said, reporter=reporter, **options)
+    return Session.create(path, graph, suggestions=said, annotator=new.annotator, reporter=reporter, **options)
 
 
 def _columns_of(suggestions: Mapping[str, str | None]) -> list[str]:
@@ -218,16 +221,36 @@ def told_to_pages(publish: Callable[[dict[str, Any]], None], give_way: Callable[
 def _graph_of(
     new: NewSession, nodes: Upload, edges: Upload | None, more: Sequence[Upload], scratch: Path, reporter: Reporter
 ) -> Graph:
-    if more or is_zip(nodes.name):
+    if _is_folder(nodes, more):
         with _unpacked(scratch, nodes, more) as kept:
             return _take_graph(kept, new)
-    files = {_stored(nodes): nodes} | ({} if edges is None else {"edges.csv": edges})
+    files = _tables(nodes, more) | ({} if edges is None else {"edges.csv": edges})
     with kept_uploads(scratch, files) as kept:
         stored = kept / _stored(nodes)
         if stored.suffix in GRAPHS:
             return _take_graph(stored, new)
-        table = normalise_table(stored, nodes.name, kept / "table.csv", new.encoding, new.header)
+        table = _one_table(kept, nodes, more, new.encoding, new.header)
         return _build(new, table.path, None if edges is None else kept / "edges.csv", reporter)
+
+
+def _is_folder(nodes: Upload, more: Sequence[Upload]) -> bool:
+    """Whether files are those of a graph's folder, and no tables of the same columns."""
+    return is_zip(nodes.name) or (bool(more) and not are_tables([each.name for each in (nodes, *more)]))
+
+
+def _tables(nodes: Upload, more: Sequence[Upload]) -> dict[str, Upload]:
+    """The tables of the nodes by the names that they are kept under."""
+    return {_stored(nodes): nodes} | {f"part-{number}.csv": each for number, each in enumerate(more)}
+
+
+def _one_table(
+    kept: Path, nodes: Upload, more: Sequence[Upload], encoding: str | None, header: bool | None
+) -> NormalisedTable:
+    """The table of the nodes in the form that the readers understand; several are put together, by their names."""
+    files = sorted(_tables(nodes, more).items(), key=lambda each: each[1].name)
+    if len(files) == 1:
+        return normalise_table(kept / files[0][0], nodes.name, kept / "table.csv", encoding, header)
+    return stack_tables([(kept / ours, each.name) for ours, each in files], kept / "table.csv", encoding, header)
 
 
 def _build(new: NewSession, nodes: Path, edges: Path | None, reporter: Reporter) -> Graph:

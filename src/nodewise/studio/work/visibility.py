@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nodewise.session.meaning.suggestions import suggested_columns
+from nodewise.session.answers import majority
+from nodewise.session.meaning.rules import Moment
+from nodewise.session.meaning.suggestions import swaying_columns
 
 if TYPE_CHECKING:
     from nodewise.session import Session
@@ -27,8 +29,9 @@ class Visibility:
     opinion: it could sway the answer. Whoever is asked about such a node sees no prediction of any node until they have
     answered, since those of its neighbours would tell its own. To an annotator whose opinion is still wanted, what
     others said of the node is not shown, wherever it could be read off. Of a row whose answer the owner knows, anybody
-    else sees what they said themselves and nothing more, before they answer it and after: nothing tells them that
-    others were asked the same.
+    else sees what they said themselves, before they answer it and after, and nothing tells them that others were asked
+    the same; where several opinions are wanted, those that come after theirs are the further ones. What they said of
+    it counts to them as any other label.
 
     Args:
         session: which.
@@ -46,12 +49,14 @@ class Visibility:
         self.audit = frozenset(rules.audit)
         self._given_answers = session.moment().given_answers
         self._whole: History | None = None
-        self._parts: dict[str, History] = {}
+        self._parts: dict[str, tuple[History, History]] = {}
+        self._done: tuple[History, bool] | None = None
 
     def history(self, annotator: str | None) -> History:
-        """What the log says, to the annotator: of rows with an answer that somebody else knows their own vote alone.
+        """What the log says, to the annotator.
 
-        To None, the owner who gives no name, it says all.
+        Of rows with an answer that somebody else knows it says their own vote, and where several are wanted those that
+        came after it. To None, the owner who gives no name, it says all.
         """
         whole = self._session.refresh()
         if annotator is None or not whole.known.answers:
@@ -59,18 +64,23 @@ class Visibility:
         if self._whole is not whole or len(self._parts) >= _KEPT:
             self._whole, self._parts = whole, {}
         if annotator not in self._parts:
-            self._parts[annotator] = self._part(whole, annotator)
-        return self._parts[annotator]
+            part = self._part(whole, annotator)
+            own = {node: one for node, one in part.known.answers.items() if one.by == annotator}
+            self._parts[annotator] = part, replace(part, known=replace(part.known, answers=own))
+        return self._parts[annotator][0]
 
     def _part(self, whole: History, annotator: str) -> History:
         ballots, numbers = dict(whole.ballots), dict(whole.numbers)
         control = {node for node in whole.known.answers if self.is_control(whole, node, annotator)}
         for node in control & ballots.keys():
-            own = ballots[node].get(annotator)
-            if own is None:
+            voters = list(ballots[node])
+            if annotator not in voters:
                 del ballots[node], numbers[node]
-            else:
-                ballots[node], numbers[node] = {annotator: own}, whole.classes.resolve(own.number)
+                continue
+            first = voters.index(annotator)
+            seen = voters[first : first + self._session.rules().redundancy]
+            ballots[node] = {who: ballots[node][who] for who in seen}
+            numbers[node] = majority({who: whole.classes.resolve(vote.number) for who, vote in ballots[node].items()})
         return replace(
             whole,
             ballots=ballots,
@@ -79,6 +89,39 @@ class Visibility:
             settled={node: what for node, what in whole.settled.items() if node not in control},
             outdated=whole.outdated - (control - numbers.keys()),
         )
+
+    def moment(self, annotator: str | None) -> Moment:
+        """What is known now, as the annotator may count it: what they said of a row with a known answer is a label as
+        any other, so that no number tells such a row from another.
+        """
+        now = self._session.moment()
+        if annotator is None or self.history(annotator) is now.history:
+            return now
+        return Moment.at(now.contents, self._parts[annotator][1], now.now)
+
+    def open_moment(self, annotator: str | None) -> Moment:
+        """The same without votes that the annotator may not see yet: neither how many labels a class has nor how far
+        people agree may tell them.
+        """
+        moment, kept = self.moment(annotator), self.kept_from(annotator)
+        if not kept:
+            return moment
+        history = moment.history
+        ballots = {node: votes for node, votes in history.ballots.items() if node not in kept}
+        numbers = {node: number for node, number in history.numbers.items() if node not in kept}
+        return replace(moment, history=replace(history, ballots=ballots, numbers=numbers))
+
+    def uncounted(self, history: History | None, annotator: str | None) -> int:
+        """How many labels of theirs the annotator takes to have trained by then, and that did not, since the answers
+        are known.
+
+        Args:
+            history: what the log said then; None: nothing was trained.
+        """
+        if history is None or not annotator:
+            return 0
+        known = history.known.answers.keys() & history.ballots.keys() - history.gone
+        return sum(annotator in history.ballots[node] and self.is_control(history, node, annotator) for node in known)
 
     def kept_from(self, annotator: str | None) -> set[int]:
         """The nodes of which the annotator may not see yet what others said: their own opinion is still wanted."""
@@ -108,7 +151,7 @@ class Visibility:
 
     def hidden_columns(self, history: History) -> frozenset[str]:
         """The columns that hold known answers, or what models say: shown to nobody, since they could sway."""
-        return history.known.columns | frozenset(suggested_columns(history))
+        return swaying_columns(history)
 
     def is_blind(self, history: History, annotator: str | None) -> bool:
         """Whether the annotator may see no prediction at all: they are asked about a node to be judged without one.
@@ -150,8 +193,18 @@ class Visibility:
     def _waits_for_votes(self, history: History, node: int, annotator: str | None) -> bool:
         """Whether further opinions on a node are wanted.
 
-        To those who are not to know its answer, a row with a known one waits as any other that they answered.
+        To those who are not to know its answer, a row with a known one waits as any other that they answered, until
+        nothing is left to ask.
         """
         votes = history.votes.get(node, {})
-        waits = 0 < len(votes) < self._session.rules().redundancy and node not in history.settled
-        return waits and (node not in history.known.answers or self.is_control(history, node, annotator))
+        if not 0 < len(votes) < self._session.rules().redundancy or node in history.settled:
+            return False
+        if node not in history.known.answers:
+            return True
+        return self.is_control(history, node, annotator) and not self._is_done()
+
+    def _is_done(self) -> bool:
+        whole = self._session.refresh()
+        if self._done is None or self._done[0] is not whole:
+            self._done = whole, self._session.moment().done
+        return self._done[1]

@@ -65,7 +65,14 @@ def ask(
         queries = session.ask(count, annotator)
         status = session.status()
         if json:
-            shown = [{**query.as_dict(), "attributes": _attributes(session, query.node)} for query in queries]
+            shown = [
+                {
+                    **query.as_dict(),
+                    "attributes": _attributes(session, query.node),
+                    "suggested": _suggested(session, query),
+                }
+                for query in queries
+            ]
             screen.json(
                 {
                     "schema": 1,
@@ -195,7 +202,7 @@ def settle(
 
 
 def skip(screen: Screen, file: SessionArgument, node: NodeArgument, annotator: AnnotatorOption = "me") -> None:
-    """Pass over a node that cannot be told; it spends no budget."""
+    """Pass over a node that cannot be labelled; it spends no budget."""
     from nodewise.session import Session
 
     with Session.open(file) as session:
@@ -214,7 +221,7 @@ def undo(
         str | None, typer.Option("--annotator", metavar="A", help="Whose last change.", show_default="anybody's")
     ] = None,
 ) -> None:
-    """Take back the last thing told or skipped."""
+    """Take back the last label or skip."""
     from nodewise.session import Session
 
     with Session.open(file) as session:
@@ -241,7 +248,7 @@ def register(group: typer.Typer) -> None:
 
 
 def _said(session: Session, labels: list[str] | None, none: bool) -> Any:
-    """What is told of a node: a class, or the classes where it may have several.
+    """What a node is labelled with: a class, or the classes where it may have several.
 
     Raises:
         InputError: nothing, or too much.
@@ -263,7 +270,20 @@ def _worded(label: str) -> str:
 
 
 def _attributes(session: Session, node: int) -> dict[str, Any]:
-    return {key: str(values[node]) for key, values in session.graph.attributes.items()}
+    """What the row holds, less the columns that could sway who answers."""
+    from nodewise.session.meaning.suggestions import swaying_columns
+
+    kept_back = swaying_columns(session.refresh())
+    return {key: str(values[node]) for key, values in session.graph.attributes.items() if key not in kept_back}
+
+
+def _suggested(session: Session, query: Query) -> dict[str, str]:
+    """Model -> what it says of the node; nothing where the prediction is kept back as well, as in an audit."""
+    if not query.predicted:
+        return {}
+    classes = session.refresh().classes
+    numbers = {each.name: int(each.numbers[query.node]) for each in session.suggestions}
+    return {name: classes.name(number) for name, number in numbers.items() if number}
 
 
 def _show(screen: Screen, session: Session, query: Query) -> None:
@@ -272,6 +292,8 @@ def _show(screen: Screen, session: Session, query: Query) -> None:
         screen.line(f"  {key}: {text[:_SHOWN]}{' …' if len(text) > _SHOWN else ''}")
     if query.given is not None:
         screen.line(f"  would be given: {_worded(query.guess or ';')}")
+    for name, label in _suggested(session, query).items():
+        screen.line(f"  {name} says: {label}")
     if query.predicted:
         screen.line("  predicted: " + ", ".join(f"{name} {chance:.0%}" for name, chance in query.predicted.items()))
     elif query.unknown:

@@ -149,16 +149,14 @@ def export_fitted(
     strategy: OwnStrategyOption = None,
 ) -> None:
     """Write the learner, fitted to the labels so far, to a file of its own, which predicts new rows."""
-    from nodewise.fitted.jobs import fit_session, left_out_of
+    from nodewise.fitted.jobs import fit_session
     from nodewise.session import Session
 
     with Session.open(file, classifier=classifier, strategy=strategy, reporter=screen.report) as session:
         session.check_output(out)
-        learned, lacks = fit_session(session, classifier, screen.report), left_out_of(session)
+        learned = fit_session(session, classifier, screen.report)
         learned.save(out)
     screen.line(f"{out}: {learned!r}")
-    if lacks:
-        screen.note(f"{out}: {lacks}")
 
 
 def register(group: typer.Typer) -> None:

@@ -1,9 +1,8 @@
-"""Kin: the nodes that are nearest in a view, joined to each other, so that features reach them as neighbours.
+"""Nearly the k nearest neighbours of every row by the cosine, where there are too many rows to compare all with all.
 
-Few nodes are compared with all others, exactly. Of more nodes those are compared that fall into the same leaf of one of
-several trees, each of which divides the nodes in halves by directions drawn from a fixed seed; then each node's nearest
-so far are asked for theirs. Libraries for this would bring a compiler or a build of their own (pynndescent, hnswlib,
-faiss), and none promises the same result on every machine.
+Rows are compared that fall into the same leaf of one of several trees, each of which divides the rows in halves by
+directions drawn from a fixed seed; then each row's nearest so far are asked for theirs. Libraries for this would bring
+a compiler or a build of their own (pynndescent, hnswlib, faiss), and none promises the same result on every machine.
 """
 
 from __future__ import annotations
@@ -13,47 +12,27 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 import torch
 
-from nodewise.graph.knn.neighbours import nearest_neighbours
 from nodewise.ground.compute import in_blocks
 
-__all__ = ["NEAREST", "approximate_neighbours", "joined_to_nearest"]
-
-NEAREST = 10
-"""Nodes that each node is joined to."""
-
-EXACT = 24_000
-"""Nodes up to which all are compared with all."""
+__all__ = ["approximate_neighbours"]
 
 _TREES, _LEAF = 8, 256
-"""Trees, and nodes in a leaf at most."""
+"""Trees, and rows in a leaf at most."""
 
 _ROWS, _LEAVES, _PROJECTED = 256, 32, 4096
-"""Nodes whose nearest are asked for theirs at once, leaves that are compared and nodes that are projected at once.
+"""Rows whose nearest are asked for theirs at once, leaves that are compared and rows that are projected at once.
 
 So few that what is gathered for them stays in the processor's caches."""
 
 Array = npt.NDArray[Any]
-_Best = tuple[torch.Tensor, torch.Tensor]  # scores and nodes of the nearest so far, [node, k] each
+_Best = tuple[torch.Tensor, torch.Tensor]  # scores and indices of the nearest so far, [row, k] each
 
 
-def joined_to_nearest(view: Array) -> sp.csr_matrix:
-    """The nodes joined to their nearest in a view by the cosine, both ways: 0 and 1, symmetric, [node, node]."""
-    count = len(view)
-    k = min(NEAREST, count - 1)
-    if count <= EXACT:
-        one, other = nearest_neighbours(np.ascontiguousarray(view, np.float32), k) if k else np.zeros((2, 0), np.int64)
-    else:
-        one, other = approximate_neighbours(view, k)
-    matrix = sp.csr_matrix((np.ones(len(one), np.float32), (one, other)), shape=(count, count))
-    return matrix.maximum(matrix.T).tocsr()
-
-
-def approximate_neighbours(view: Array, k: int) -> tuple[Array, Array]:
-    """The pairs (row, one of its k nearest rows by the cosine) that the trees and the nearest ones' nearest tell."""
-    z = torch.from_numpy(np.ascontiguousarray(view, np.float32))
+def approximate_neighbours(x: Array, k: int) -> tuple[Array, Array]:
+    """The pairs (row, one of its k nearest rows by the cosine) that the trees and the nearest ones' nearest give."""
+    z = torch.from_numpy(np.ascontiguousarray(x, np.float32))
     z = z / z.norm(dim=1, keepdim=True).clamp_min(1e-9)
     count = len(z)
     best = torch.full((count, k), -torch.inf), torch.zeros(count, k, dtype=torch.int64)
@@ -61,8 +40,10 @@ def approximate_neighbours(view: Array, k: int) -> tuple[Array, Array]:
     for _ in range(_TREES):
         leaves = _leaves(z, draws)  # [leaf, node]
         in_blocks(len(leaves), _LEAVES, partial(_compare, z, leaves, best))
-    before = best[1].clone()
-    in_blocks(count, _ROWS, partial(_ask_nearest, z, before, best))
+    before, apart = best[1].clone(), torch.ones_like(leaves, dtype=torch.bool)
+    apart[:, 1:] = leaves[:, 1:] != leaves[:, :-1]
+    # leaf by leaf: nodes that are near each other ask for the same rows, which the processor's caches then hold
+    in_blocks(count, _ROWS, partial(_ask_nearest, z, before, best, leaves[apart]))
     scores, nearest = best
     row = torch.arange(count)[:, None].expand(-1, k)
     useful = scores > 0  # under the cosine only what has something in common is near
@@ -78,7 +59,7 @@ def _leaves(z: torch.Tensor, draws: np.random.Generator) -> torch.Tensor:
         directions = torch.from_numpy(draws.standard_normal((2**level, z.shape[1]), dtype=np.float32))
         along = torch.empty(count)
         in_blocks(count, _PROJECTED, partial(_project, z, directions, leaf, along))
-        order = torch.from_numpy(np.lexsort((along.numpy(), leaf.numpy())))
+        order = _by_leaf(leaf, along)
         sizes = torch.bincount(leaf, minlength=2**level)
         within = torch.arange(count) - torch.repeat_interleave(sizes.cumsum(0) - sizes, sizes)
         right = within >= torch.repeat_interleave((sizes + 1) // 2, sizes)
@@ -89,6 +70,22 @@ def _leaves(z: torch.Tensor, draws: np.random.Generator) -> torch.Tensor:
     width = int(sizes.max())
     # a leaf that is one node short repeats its last one, which is never its own neighbour
     return order[(starts[:, None] + torch.arange(width)).minimum((starts + sizes - 1)[:, None])]
+
+
+def _by_leaf(leaf: torch.Tensor, along: torch.Tensor) -> torch.Tensor:
+    """The nodes by their leaf, in it by how far they lie along its direction, equals by their number: int64 [node].
+
+    Where leaf, distance and number fit into one whole number together, one sort of these takes less time.
+    """
+    bits = (len(leaf) - 1).bit_length()
+    if int(leaf.max()).bit_length() + 32 + bits > 63:
+        return torch.from_numpy(np.lexsort((along.numpy(), leaf.numpy())))
+    key = leaf << 32
+    key += _turned((along + 0.0).view(torch.int32)).to(torch.int64) + 2**31  # -0 is 0
+    key = (key << bits) + torch.arange(len(leaf))
+    sorted_keys = key.numpy()
+    sorted_keys.sort()
+    return torch.from_numpy(sorted_keys & (2**bits - 1))
 
 
 def _project(
@@ -112,11 +109,13 @@ def _compare(z: torch.Tensor, every: torch.Tensor, best: _Best, first: int, end:
     _merge(best, leaves.flatten(), top.values.flatten(0, 1), others.flatten(0, 1))
 
 
-def _ask_nearest(z: torch.Tensor, nearest: torch.Tensor, best: _Best, first: int, end: int) -> None:
-    """Better neighbours for some nodes, from their nearest ones' nearest."""
-    nodes = torch.arange(first, end)
-    others = nearest[nearest[first:end]].flatten(1)  # [node, k × k]
-    scores = (z[others] @ z[first:end, :, None])[..., 0]
+def _ask_nearest(
+    z: torch.Tensor, nearest: torch.Tensor, best: _Best, order: torch.Tensor, first: int, end: int
+) -> None:
+    """Better neighbours for the nodes that stand there in an order, from their nearest ones' nearest."""
+    nodes = order[first:end]
+    others = nearest[nearest[nodes]].flatten(1)  # [node, k × k]
+    scores = (z[others] @ z[nodes, :, None])[..., 0]
     scores[others == nodes[:, None]] = -torch.inf
     _merge(best, nodes, scores, others)
 
