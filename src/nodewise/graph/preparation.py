@@ -69,6 +69,15 @@ class Preparation:
         own = (part.get("joined", [part["column"]]) for part in self.parts if part.get("column") is not None)
         return list(dict.fromkeys(str(name) for names in own for name in names))
 
+    @property
+    def originals(self) -> dict[str, str]:
+        """Columns that texts were put together from, and the attributes that keep them.
+
+        One that is called as what they were put together to is kept as another.
+        """
+        joined = [(part["column"], name) for part in self.parts for name in part.get("joined", ())]
+        return {name: name if name != column else f"original {name}" for column, name in joined}
+
     def text_cells(self, columns: Mapping[str, list[str]]) -> list[str] | None:
         """The texts of a table's rows: of the column that they are in, or put together from several; None without."""
         for part in self.parts:
@@ -78,12 +87,10 @@ class Preparation:
 
     def cells(self, column: str, columns: Mapping[str, list[str]]) -> list[str] | None:
         """The cells of a column that features are made of, those of several put together among them; None without."""
-        if column in columns:
-            return columns[column]
         joined = next((part["joined"] for part in self.parts if part.get("column") == column and "joined" in part), ())
-        if not joined or any(name not in columns for name in joined):
-            return None
-        return together([columns[name] for name in joined])
+        if joined and all(name in columns for name in joined):
+            return together([columns[name] for name in joined])
+        return columns.get(column)
 
     def without(self, used: npt.NDArray[np.bool_], texts: Collection[str]) -> Preparation:
         """The same without the words and values of columns that are not used, and without some of an encoder's texts.

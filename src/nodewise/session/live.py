@@ -359,8 +359,10 @@ def _said(content: bytes) -> tuple[str, int]:
 
 def _row(moment: Moment, node: int) -> str:
     """What is sent of a node: its columns, without those that hold what models have said or the owner knows of it."""
-    kept_back = swaying_columns(moment.history)
-    cells = moment.contents.graph.attributes.items()
+    graph = moment.contents.graph
+    twice = () if graph.preparation is None else graph.preparation.originals.values()  # the text holds them
+    kept_back = {*swaying_columns(moment.history), *twice}
+    cells = graph.attributes.items()
     return "\n".join(f"{name}: {cell[node]}" for name, cell in cells if name not in kept_back)[:_LONGEST_TEXT]
 
 

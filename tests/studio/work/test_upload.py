@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 from nodewise.ground.errors import GraphError, InputError
 from nodewise.ground.events import Event, Note, Progress, Warned
 from nodewise.session import Session
+from nodewise.studio.work.cards import texts
 from nodewise.studio.work.errors import CancelledWorkError, ConflictError
 from nodewise.studio.work.upload import NewSession, Upload, check_job_name, create_session, preview, told_to_pages
 
@@ -60,7 +62,28 @@ def test_several_columns_of_texts_are_joined_and_shown_as_the_text(tmp_path: Pat
     table = "head,body,year\n" + "".join(f"{WORDS[row % 5]},more of {WORDS[row % 4]},{row}\n" for row in range(20))
     with make(tmp_path, upload(table), text=("head", "body")) as session:
         assert session.graph.attributes["text"][1] == "river\n\nmore of river"
-        assert "head" not in session.graph.attributes and session.graph.attributes["year"][3] == "3"
+        assert session.graph.attributes["year"][3] == "3"
+        texts = {"head": "river", "body": "more of river"}
+        assert {name: session.graph.attributes[name][1] for name in texts} == texts, "and the columns that they are of"
+
+
+def test_columns_that_were_put_together_are_exported_as_they_came_and_can_be_changed(tmp_path: Path) -> None:
+    """One of them is called text, as what is shown of all of them is here."""
+    table = "head,text,year\n" + "".join(f"{WORDS[row % 5]},more of {WORDS[row % 4]},{row}\n" for row in range(20))
+    with make(tmp_path, upload(table), text=("head", "text")) as session:
+        assert texts(session.graph, 1)["text"] == "river\n\nmore of river"
+        assert texts(session.graph, 1)["attributes"] == {"year": "1"}, "they are not shown twice"
+        session.add_rows({"head": ["new"], "text": ["river"], "year": ["20"]})
+        session.change_rows({1: {"head": "other"}})
+        session.export(tmp_path / "full.csv", format="full")
+    with (tmp_path / "full.csv").open(encoding="utf-8", newline="") as handle:
+        rows = list(csv.DictReader(handle))
+    told = [tuple(rows[row][name] for name in ("head", "text", "year", "joined text")) for row in (1, 2, 20)]
+    assert told == [
+        ("other", "more of river", "1", "other\n\nmore of river"),
+        (WORDS[2], f"more of {WORDS[2]}", "2", f"{WORDS[2]}\n\nmore of {WORDS[2]}"),
+        ("new", "river", "20", "new\n\nriver"),
+    ]
 
 
 def test_edges_are_taken_where_they_are_given(tmp_path: Path) -> None:

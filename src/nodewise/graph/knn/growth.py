@@ -379,8 +379,13 @@ def _with_edges(
 
 def _completed(graph: Graph, nodes: Sequence[int], columns: dict[str, list[str]]) -> dict[str, list[str]]:
     """A table's columns with those that features are made of and that are not there, as the nodes have them."""
-    needed = () if graph.preparation is None else graph.preparation.columns
-    known = {name: graph.attributes[name] for name in needed if name in graph.attributes and name not in columns}
+    needed = [] if graph.preparation is None else graph.preparation.columns
+    kept_as = {} if graph.preparation is None else graph.preparation.originals
+    known = {
+        name: graph.attributes[kept]
+        for name in needed
+        if name not in columns and (kept := kept_as.get(name, name)) in graph.attributes
+    }
     return {**{name: [str(cells[node]) for node in nodes] for name, cells in known.items()}, **columns}
 
 
@@ -404,8 +409,10 @@ def _shown(graph: Graph, columns: Mapping[str, list[str]], otherwise: Mapping[st
         columns: what is given. otherwise: the same of attributes that are not.
     """
     texts = None if graph.preparation is None else graph.preparation.text_cells(columns)
-    shown = {name: columns.get(name, otherwise[name]) for name in graph.attributes}
-    if texts is not None and "text" in shown and "text" not in columns:
+    originals = {} if graph.preparation is None else graph.preparation.originals
+    given = {originals.get(name, name): cells for name, cells in columns.items()}
+    shown = {name: given.get(name, otherwise[name]) for name in graph.attributes}
+    if texts is not None and "text" in shown and "text" not in given:
         shown["text"] = texts
     return shown
 

@@ -256,6 +256,10 @@ def _own_columns(graph: Graph) -> dict[str, Any]:
     text = next((part["column"] for part in known.parts if part["kind"] == "words" and "joined" not in part), None)
     if text is not None and text not in columns:
         columns = {text if name == "text" else name: cells for name, cells in columns.items()}
+    for name, kept in known.originals.items():
+        if kept != name and kept in columns:  # the texts that were put together have its name here
+            called = {name: f"joined {name}", kept: name}
+            columns = {called.get(each, each): cells for each, cells in columns.items()}
     if known.id is not None and graph.node_names is not None and known.id not in columns:
         columns = {known.id: graph.node_names, **columns}
     return columns

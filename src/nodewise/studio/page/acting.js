@@ -3,40 +3,46 @@
 
 import { get, post } from "./api.js";
 import { dialog } from "./dialogs.js";
-import { announce, called, count, h, percent, sentence, settle, short, show } from "./dom.js";
-import { refresh, send } from "./flow.js";
+import { called, count, h, percent, sentence, settle, short, show } from "./dom.js";
 import { labelField } from "./label_field.js";
-import { several, wordsOf } from "./labels.js";
+import { classes, several, wordsOf } from "./labels.js";
 import { classMark } from "./marks.js";
-import { classes, isLabeller, isOwner, set, state } from "./store.js";
 
 const PAUSE = 700; // between two looks at whether the report is made
 const LOOKS = 200;
 
 /** What can be done with many rows; the first word of a title, what the button says, who may. */
 const ACTIONS = {
-  label: { title: "Label rows", does: (rows) => `Label ${rows}`, may: isLabeller },
-  confirm: { title: "Confirm predictions", does: (rows) => `Confirm ${rows}`, may: isLabeller },
-  skip: { title: "Skip rows", does: (rows) => `Skip ${rows}`, may: isLabeller },
-  note: { title: "Write a note to rows", does: (rows) => `Write it to ${rows}`, may: () => state.role !== "onlooker" },
-  assign: { title: "Give rows to somebody", does: (rows) => `Give ${rows}`, may: isOwner },
-  remove: { title: "Take rows out of the job", does: (rows) => `Take ${rows} out`, may: isOwner },
+  label: { title: "Label rows", does: (rows) => `Label ${rows}`, may: ({ isLabeller }) => isLabeller },
+  confirm: { title: "Confirm predictions", does: (rows) => `Confirm ${rows}`, may: ({ isLabeller }) => isLabeller },
+  skip: { title: "Skip rows", does: (rows) => `Skip ${rows}`, may: ({ isLabeller }) => isLabeller },
+  note: {
+    title: "Write a note to rows",
+    does: (rows) => `Write it to ${rows}`,
+    may: ({ role }) => role !== "onlooker",
+  },
+  assign: { title: "Give rows to somebody", does: (rows) => `Give ${rows}`, may: ({ isOwner }) => isOwner },
+  remove: { title: "Take rows out of the job", does: (rows) => `Take ${rows} out`, may: ({ isOwner }) => isOwner },
 };
 
-export const possible = () => Object.keys(ACTIONS).filter((name) => ACTIONS[name].may());
+/** What somebody may do. */
+export const possible = (/** @type {{role: string, isLabeller: boolean, isOwner: boolean}} */ seen) =>
+  Object.keys(ACTIONS).filter((name) => ACTIONS[name].may(seen));
 
 /**
  * Open an action over the table.
  *
- * @param {string} action its name.
- * @param {{nodes: number[]} | {where: Record<string, any>}} rows which.
- * @param {() => void} done called once it is done.
- * @param {{label?: string, beside?: string}} [at] the class that stands there at first, "" for none; a word on them.
+ * @param {{action: string, rows: {nodes: number[]} | {where: Record<string, any>}, label?: string, beside?: string}}
+ *   wanted its name; which rows; the class that stands there at first, "" for none; a word on them.
+ * @param {{me: string, status: any}} seen
+ * @param {{change: (path: string, values: object, words: string) => Promise<boolean>,
+ *   acted: (answer: any, words: string) => void}} acts
+ * @param {() => void} done called once it is done, or undone.
  */
-export function openAction(action, rows, done, at = {}) {
+export function openAction({ action, rows, label, beside }, { me, status }, { change, acted }, done) {
   const told = h("div", { class: "action-preview", role: "status" });
   const go = h("button", { type: "button", class: "primary", disabled: true }, "Do it");
-  const wish = { label: at.label ?? (several() ? "" : (classes()[0] ?? "")), text: "", to: "", count: 20 };
+  const wish = { label: label ?? (several() ? "" : (classes()[0] ?? "")), text: "", to: "", count: 20 };
   let planned = null;
   let turn = 0;
   // what is estimated now, to say afterwards what the action did to it; who acts waits for it no longer than a moment
@@ -45,7 +51,7 @@ export function openAction(action, rows, done, at = {}) {
   const moment = () => new Promise((over) => setTimeout(() => over(null), 2 * PAUSE));
 
   const body = () => ({
-    annotator: state.me,
+    annotator: me,
     action,
     ...rows,
     ...(action === "label" ? { label: wish.label } : {}),
@@ -89,14 +95,9 @@ export function openAction(action, rows, done, at = {}) {
     const before = await Promise.race([earlier, moment()]);
     try {
       const answer = await post("/table/act", { ...body(), digest: agreed.digest });
-      set({ status: answer.status });
       const words = said(action, answer, wish);
-      announce(`Saved: ${words}`);
-      set({
-        saved: { words, event: answer.done.event, undo: answer.done.event !== null, label: null },
-      });
+      acted(answer, words);
       done();
-      refresh();
       finished(words, answer, before);
     } catch (error) {
       show(told, h("p", { class: "bad", role: "alert" }, sentence(error.message)));
@@ -106,11 +107,11 @@ export function openAction(action, rows, done, at = {}) {
   const finished = (words, answer, before) => {
     const effect = h("div", { class: "action-effect", role: "status" });
     const undone = async () => {
+      const { event, nodes } = answer.done;
+      const saying = `undone: ${words}`;
       const back =
-        answer.done.event === null
-          ? { path: "/release", body: { annotator: state.me, released: wish.to, nodes: answer.done.nodes } }
-          : { path: "/undo", body: { annotator: state.me, event: answer.done.event } };
-      if (await send({ ...back, words: `undone: ${words}`, node: null, home: false })) {
+        event === null ? change("/release", { released: wish.to, nodes }, saying) : change("/undo", { event }, saying);
+      if (await back) {
         done();
         box.close();
       }
@@ -140,8 +141,8 @@ export function openAction(action, rows, done, at = {}) {
   const content = h(
     "div",
     { class: "dialog-body" },
-    at.beside && h("p", { class: "quiet" }, at.beside),
-    fields(action, wish, changed),
+    beside && h("p", { class: "quiet" }, beside),
+    fields(action, wish, Object.keys(status.annotators), changed),
     told,
     h("div", { class: "buttons" }, go, h("button", { type: "button", on: { click: () => box.close() } }, "Cancel")),
   );
@@ -151,8 +152,8 @@ export function openAction(action, rows, done, at = {}) {
   look();
 }
 
-/** What an action needs to be told. */
-function fields(action, wish, changed) {
+/** What an action needs to be told; `people`: who can be given rows by a press. */
+function fields(action, wish, people, changed) {
   const watch = (field, take) => {
     const hear = () => {
       take(field.value);
@@ -207,7 +208,7 @@ function fields(action, wish, changed) {
       h(
         "datalist",
         { id: "action-names" },
-        Object.keys(state.status.annotators).map((name) => h("option", { value: name })),
+        people.map((name) => h("option", { value: name })),
       ),
     );
   return null;

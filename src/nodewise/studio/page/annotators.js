@@ -1,41 +1,39 @@
 // Who has labelled how much, how far they agree, and where they do not.
 
 import { get } from "./api.js";
-import { openAssigning } from "./assigning.js";
 import { called, count, h, percent, renew, short } from "./dom.js";
-import { look } from "./flow.js";
 import { several, wordsOf } from "./labels.js";
 import { classMark } from "./marks.js";
-import { openPeople } from "./people.js";
-import { isJudge, isOwner, on, set, state } from "./store.js";
-import { openTable } from "./table.js";
 
 const SHOWN = 100;
-const parts = {};
+const parts = { people: h("div"), agreement: h("div") };
+/**
+ * @type {{look: (node: number) => void, fail: (words: string) => void, openPeople: () => void,
+ *   openAssigning: () => void, openTable: (place: Record<string, string>) => void}} what is asked for in it
+ */
+let acts;
 
-/** The annotators' view, to be put into a tab. */
-export function annotatorsView() {
-  parts.people = h("div");
-  parts.agreement = h("div");
-  on("status me", draw);
-  return h(
+/** The annotators, for a tab. */
+export function annotatorsView(/** @type {typeof acts} */ heard) {
+  acts = heard;
+  const view = h(
     "div",
     { class: "view annotators", tabindex: "0", role: "group", "aria-label": "Annotators" },
     parts.people,
     parts.agreement,
   );
+  return { view, draw };
 }
 
-function draw() {
-  const { status } = state;
+function draw({ status, me, role, isOwner, isJudge }) {
   if (!status) return;
   const people = Object.entries(status.annotators).sort(([, one], [, other]) => other - one);
   const waiting = (who) => (status.open[who] ?? []).length;
-  renew(parts.people, [people, status.open, state.me, state.role], () => [
-    isOwner() &&
+  renew(parts.people, [people, status.open, me, role], () => [
+    isOwner &&
       h(
         "button",
-        { type: "button", class: "small", id: "people-button", on: { click: openPeople } },
+        { type: "button", class: "small", id: "people-button", on: { click: () => acts.openPeople() } },
         "People and links",
       ),
     h(
@@ -45,21 +43,21 @@ function draw() {
         h(
           "li",
           {},
-          h("span", { class: "name", dir: "auto" }, who, who === state.me && h("span", { class: "quiet" }, " (you)")),
+          h("span", { class: "name", dir: "auto" }, who, who === me && h("span", { class: "quiet" }, " (you)")),
           h("span", { class: "quiet" }, `${count(labels, "label")}${waiting(who) ? `, ${waiting(who)} asked` : ""}`),
         ),
       ),
     ),
-    isJudge() &&
+    isJudge &&
       h(
         "button",
-        { type: "button", class: "small", id: "assign-button", on: { click: openAssigning } },
+        { type: "button", class: "small", id: "assign-button", on: { click: () => acts.openAssigning() } },
         "Each one's work",
       ),
     people.length === 0 && h("p", { class: "quiet" }, "Nobody has labelled anything yet."),
   ]);
   const disagreements = Object.entries(status.disagreements);
-  renew(parts.agreement, [status.agreement, status.kappa, disagreements, status.classes, state.role], () => [
+  renew(parts.agreement, [status.agreement, status.kappa, disagreements, status.classes, role], () => [
     h("h3", { role: "heading", "aria-level": "2" }, "Agreement"),
     h(
       "p",
@@ -106,9 +104,9 @@ function draw() {
           type: "button",
           class: "small",
           id: "settle-button",
-          on: { click: () => openTable({ filter: "disagreement" }) },
+          on: { click: () => acts.openTable({ filter: "disagreement" }) },
         },
-        isJudge() ? "Settle them" : "See them all",
+        isJudge ? "Settle them" : "See them all",
       ),
       h(
         "ul",
@@ -119,8 +117,8 @@ function draw() {
             {},
             h(
               "button",
-              { type: "button", class: "link", on: { click: () => lookAt(name) } },
-              state.status.named ? short(name, 60) : called({ node: Number(name), name }, 60),
+              { type: "button", class: "link", on: { click: () => lookAt(name, status.named) } },
+              status.named ? short(name, 60) : called({ node: Number(name), name }, 60),
             ),
             h(
               "span",
@@ -190,17 +188,17 @@ function perClass(kappa) {
 }
 
 /** The status names nodes; the API finds the one that is called exactly so. */
-async function lookAt(name) {
-  if (!state.status.named) {
-    look(Number(name));
+async function lookAt(name, named) {
+  if (!named) {
+    acts.look(Number(name));
     return;
   }
   try {
     const node = (await get(`/nodes?q=${encodeURIComponent(name.slice(0, 200))}&limit=50`)).nodes.find(
       (one) => one.name === name,
     );
-    if (node) look(node.node);
+    if (node) acts.look(node.node);
   } catch (error) {
-    set({ error: { words: `The row could not be found: ${error.message}.` } });
+    acts.fail(`The row could not be found: ${error.message}.`);
   }
 }

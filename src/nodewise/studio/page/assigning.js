@@ -3,22 +3,26 @@
 import { get, post } from "./api.js";
 import { dialog } from "./dialogs.js";
 import { count, h, percent, show } from "./dom.js";
-import { refresh } from "./flow.js";
 import { knownAnswers, rightness } from "./known.js";
-import { classes, isOwner, state } from "./store.js";
+import { classes } from "./labels.js";
 
 const COLUMNS = ["Who", "Labels", "Time a label", "Others agree", "As settled", "Right where known", "Rows out"];
 const FILTERS = { unlabelled: "not labelled", unsure: "unsure", confident: "sure predictions", skipped: "skipped" };
 
-/** Open the list of people with their work over the page; for the owner and reviewers. */
-export function openAssigning() {
+/**
+ * Open the list of people with their work over the page; for the owner and reviewers.
+ *
+ * @param {{me: string, status: any, isOwner: boolean}} seen
+ * @param {{refresh: () => void}} acts
+ */
+export function openAssigning({ me, status, isOwner }, { refresh }) {
   if (document.querySelector("dialog[open]")) return;
   const table = h("tbody");
   const said = h("p", { role: "status" });
   const act = async (path, body, words) => {
     show(said);
     try {
-      show(said, words(await post(path, { annotator: state.me, ...body })));
+      show(said, words(await post(path, { annotator: me, ...body })));
       refresh();
       await load();
     } catch (error) {
@@ -39,7 +43,7 @@ export function openAssigning() {
         "td",
         {},
         person.open,
-        isOwner() &&
+        isOwner &&
           person.open > 0 &&
           h(
             "button",
@@ -60,7 +64,7 @@ export function openAssigning() {
           ),
       ),
     );
-  const known = isOwner() ? knownAnswers(act) : null;
+  const known = isOwner ? knownAnswers(act) : null;
   const load = async () => {
     try {
       await known?.load();
@@ -95,7 +99,7 @@ export function openAssigning() {
             table,
           ),
         ),
-        isOwner() && giving(act),
+        isOwner && giving(act, Object.keys(status.annotators)),
         known?.part,
         said,
       ),
@@ -104,13 +108,13 @@ export function openAssigning() {
   load();
 }
 
-/** The form that gives rows to somebody. */
-function giving(act) {
+/** The form that gives rows to somebody; `labellers`: who has labelled something. */
+function giving(act, labellers) {
   const names = h("datalist", { id: "assign-names" });
   get("/people")
     .then(({ people }) => {
       const known = people.filter((one) => one.revoked === null && one.role === "annotator").map((one) => one.name);
-      const every = new Set([...known, ...Object.keys(state.status.annotators)]);
+      const every = new Set([...known, ...labellers]);
       show(
         names,
         [...every].map((name) => h("option", { value: name })),

@@ -2,37 +2,33 @@
 
 import { at } from "./api.js";
 import { ago, byId, called, count, h, icon, short, show } from "./dom.js";
-import { addNote, back, home, look } from "./flow.js";
 import { keyed, keyHint } from "./hotkeys.js";
-import { several, wordsOf } from "./labels.js";
+import { choiceWords, several, wordsOf } from "./labels.js";
 import { classMark } from "./marks.js";
-import { choiceWords, standing } from "./picking.js";
-import { openSimilar } from "./similar.js";
-import { atHome, on, set, state } from "./store.js";
-import { voices } from "./voices.js";
+import { drawVoices } from "./voices.js";
 
-export function startCard() {
-  on("card nothing query", draw);
-  on("trail query", drawTrail);
-  on("choice status", drawChoice);
-  on("phase", () => {
-    byId("card").setAttribute("aria-busy", String(["loading", "asking"].includes(state.phase)));
-    document.body.dataset.phase = state.phase;
-  });
-  document.body.dataset.phase = state.phase;
-}
+const choice = h("p", { class: "choice-made" });
+const voices = h("section", { class: "voices", id: "voices", "aria-label": "Who says what" });
 
-function draw() {
+/**
+ * Draw the row that is shown.
+ *
+ * @param {{card: any, query: any, atHome: boolean, blind: boolean, isLabeller: boolean,
+ *   standing: {names: string[], none: boolean}}} seen the row, the question, who looks, what is chosen for the row.
+ * @param {{addNote: (node: number, text: string) => void, showSimilar: () => void, choose: (label: string) => void}}
+ *   acts what is asked for.
+ */
+export function drawCard(seen, acts) {
   const view = byId("card");
-  const { card } = state;
-  view.classList.toggle("looking", !atHome());
+  const { card, query, atHome } = seen;
+  view.classList.toggle("looking", !atHome);
   if (card === null) return; // the closing view draws itself here
   view.scrollTop = 0;
   const title = card.heading;
   const text = rest(card.text, title);
   show(
     view,
-    eyebrow(card),
+    eyebrow(card, query, atHome),
     several() && choice,
     h("h1", { class: title.length > 90 ? "long" : null, dir: "auto" }, title),
     h(
@@ -40,7 +36,7 @@ function draw() {
       { class: "facts" },
       facts(card),
       card.link && link(card.link),
-      !isAudited(card) &&
+      !isAudited(seen) &&
         h(
           "button",
           {
@@ -48,18 +44,18 @@ function draw() {
             class: "small ghost",
             id: "similar-button",
             ...keyed("similar", "The rows most similar to this one, to label them together"),
-            on: { click: showSimilar },
+            on: { click: () => acts.showSimilar() },
           },
           "Similar rows",
           keyHint("similar"),
         ),
     ),
-    voices(),
+    voices,
     card.picture && picture(card, title),
     text && h("div", { class: "text", role: "region", "aria-label": "Text", tabindex: "0", dir: "auto" }, linked(text)),
     card.cut && h("p", { class: "quiet" }, "It is longer than this; what is beyond is not shown."),
     attributes(card.attributes),
-    noteList(card),
+    noteList(card, acts.addNote),
     !card.text &&
       !card.picture &&
       !card.title &&
@@ -71,38 +67,31 @@ function draw() {
           "its place among the rows like it is all there is.",
       ),
   );
-  drawChoice();
+  drawVoices(voices, seen, acts.choose);
+  drawChoice(seen);
 }
+
+/** What is said of the row may be other than when it was drawn. */
+export const redrawVoices = (seen, { choose }) => drawVoices(voices, seen, choose);
 
 /** Whether a row is one of the audit, as far as is known: rows like it are not labelled together. */
-const isAudited = (card) => card.from === "audit" || (atHome() && state.query?.audit === true);
-
-/** Show the rows most similar to the one that is shown. */
-export function showSimilar() {
-  const { card } = state;
-  if (document.querySelector("dialog[open]") || card === null) return;
-  if (isAudited(card)) set({ hint: "this row measures the accuracy: rows like it are not labelled together" });
-  else openSimilar(card);
-}
-
-const choice = h("p", { class: "choice-made" });
+export const isAudited = ({ card, query, atHome }) => card.from === "audit" || (atHome && query?.audit === true);
 
 /** Where a row may have several classes: which are chosen for it, and how many. */
-function drawChoice() {
-  if (!several() || state.card === null) return;
-  const { names } = standing();
+export function drawChoice({ card, standing }) {
+  if (!several() || card === null) return;
+  const { names } = standing;
   show(
     choice,
-    h("span", { class: "quiet" }, `${choiceWords()}${names.length ? ":" : "."}`),
+    h("span", { class: "quiet" }, `${choiceWords(standing)}${names.length ? ":" : "."}`),
     names.map((name) => h("span", { class: "chip" }, classMark(name), h("span", { dir: "auto" }, short(name, 40)))),
   );
 }
 
-function eyebrow(card) {
-  if (!atHome()) {
+function eyebrow(card, query, atHome) {
+  if (!atHome) {
     return h("p", { class: "eyebrow" }, h("span", { class: "pill" }, "Looking around"), label(card));
   }
-  const { query } = state;
   return h(
     "p",
     { class: "eyebrow" },
@@ -184,7 +173,7 @@ export function linked(text) {
 }
 
 /** What people wrote to the node, and a line to write more. */
-function noteList(card) {
+function noteList(card, addNote) {
   const field = h("input", {
     class: "note-field",
     maxlength: "2000",
@@ -250,10 +239,10 @@ export function attributes(values) {
 }
 
 /** The way back: the asked node, then every node looked at since. */
-function drawTrail() {
+export function drawTrail({ trail, query }, { home, back, look }) {
   const view = byId("trail");
-  view.hidden = atHome();
-  if (atHome()) {
+  view.hidden = trail.length === 0;
+  if (view.hidden) {
     show(view);
     return;
   }
@@ -263,20 +252,20 @@ function drawTrail() {
       {},
       h("button", { type: "button", class: "step", "aria-current": here ? "page" : null, on: { click: action } }, text),
     );
-  const shown = state.trail.slice(-3);
+  const shown = trail.slice(-3);
   show(
     view,
     h(
       "button",
       { type: "button", class: "back", on: { click: home } },
       icon("back"),
-      state.query ? "Back to the asked row" : "Back",
+      query ? "Back to the asked row" : "Back",
       h("kbd", { "aria-hidden": "true" }, "Esc"),
     ),
     h(
       "ol",
       {},
-      state.trail.length > shown.length && h("li", { class: "quiet" }, "…"),
+      trail.length > shown.length && h("li", { class: "quiet" }, "…"),
       shown.map((node, index) =>
         step(
           short(node.name, 28),
@@ -285,7 +274,7 @@ function drawTrail() {
         ),
       ),
     ),
-    state.trail.length > 1 &&
+    trail.length > 1 &&
       h("button", { type: "button", class: "step", title: "One step back", on: { click: back } }, "one step back"),
   );
 }

@@ -1,12 +1,9 @@
 // The classes to choose from: buttons with number keys, a filter where there are many, a new class, skip and undo.
 
 import { byId, count, h, icon, kept, renew, short, show } from "./dom.js";
-import { addClass, skip, undo } from "./flow.js";
 import { classCommand, keyHint, shortcuts } from "./hotkeys.js";
-import { several, wordsOf } from "./labels.js";
+import { chosenLabel, classes, nameOf, numberOf, several, wordsOf } from "./labels.js";
 import { mark } from "./marks.js";
-import { chooseNone, chosenLabel, confirm, enter, pick, pickNew, said, standing } from "./picking.js";
-import { atHome, classes, isOwner, nameOf, numberOf, on, set, state, target } from "./store.js";
 
 const MANY = 10;
 let filter = "";
@@ -14,8 +11,22 @@ let aimed = 0; // which of the filtered classes Enter takes
 let naming = false;
 
 const parts = {};
+/**
+ * @type {{status: any, card: any, phase: string, sending: any, atHome: boolean, isOwner: boolean, said: string | null,
+ *   target: number | null, choice: {names: string[], none: boolean} | null,
+ *   standing: {names: string[], none: boolean}}} what they are drawn from
+ */
+let seen;
+/**
+ * @type {{pick: (name: string) => void, pickNew: (name: string) => void, chooseNone: () => void, confirm: () => void,
+ *   enter: () => void, skip: () => void, undo: () => void, dismiss: () => void,
+ *   addClass: (name: string, anyway?: boolean) => Promise<boolean>}} what is asked for in them
+ */
+let acts;
 
-export function startChoices() {
+/** Put the classes into their place; gives what draws them anew, and what draws how far a change is. */
+export function startChoices(/** @type {typeof seen} */ given, /** @type {typeof acts} */ heard) {
+  [seen, acts] = [given, heard];
   parts.buttons = h("div", { class: "classes", role: "group", "aria-label": "Give this class" });
   parts.head = h("p", { class: "dock-head" });
   parts.filter = h("input", {
@@ -41,14 +52,14 @@ export function startChoices() {
       type: "button",
       class: "ghost",
       title: "You cannot tell its class: skip it. That spends no budget.",
-      on: { click: skip },
+      on: { click: () => acts.skip() },
     },
     "Skip",
     keyHint("skip"),
   );
   parts.undo = h(
     "button",
-    { type: "button", class: "ghost", title: "Take back your last change", on: { click: () => undo() } },
+    { type: "button", class: "ghost", title: "Take back your last change", on: { click: () => acts.undo() } },
     "Undo",
     keyHint("undo"),
   );
@@ -64,18 +75,17 @@ export function startChoices() {
       "aria-keyshortcuts": shortcuts("none"),
       data: { command: "none" },
       title: "None of the classes: that is an answer, and no skip",
-      on: { click: chooseNone },
+      on: { click: () => acts.chooseNone() },
     },
     h("span", { class: "mark hollow", "aria-hidden": "true", data: { colour: "none" } }, "–"),
     h("span", { class: "name" }, "None of them"),
     keyHint("none"),
   );
-  parts.save = h("button", { type: "button", class: "primary save", on: { click: confirm } });
+  parts.save = h("button", { type: "button", class: "primary save", on: { click: () => acts.confirm() } });
   parts.set = h("div", { class: "set-row", hidden: true }, parts.none, parts.save);
   parts.form = namingForm();
   put();
-  on("status query trail card choice", draw);
-  on("phase sending", drawPhase);
+  return { draw, drawPhase };
 }
 
 function put() {
@@ -107,7 +117,7 @@ export function orderClasses(likely) {
 /** The classes in their order on the screen: where no prediction may be seen, always their own. */
 function inOrder() {
   const all = classes().map((name) => ({ name, number: numberOf(name) }));
-  const chances = likeliestFirst() && !state.card?.hidden ? state.card?.predicted : null;
+  const chances = likeliestFirst() && !seen.card?.hidden ? seen.card?.predicted : null;
   if (!chances) return all;
   const chance = new Map(chances);
   return all.sort((one, other) => (chance.get(other.name) ?? 0) - (chance.get(one.name) ?? 0));
@@ -125,7 +135,7 @@ function shown() {
 }
 
 function draw() {
-  const { card, status } = state;
+  const { card, status, atHome, isOwner } = seen;
   if (!status) return;
   byId("choices").hidden = card === null;
   if (card === null) return;
@@ -135,15 +145,15 @@ function draw() {
     filter = "";
     parts.filter.value = "";
   }
-  const mine = said();
-  const chosen = several() ? standing().names : atHome() || mine === null ? [] : [mine];
+  const mine = seen.said;
+  const chosen = several() ? seen.standing.names : atHome || mine === null ? [] : [mine];
   show(
     parts.head,
     classes().length === 0
-      ? isOwner()
+      ? isOwner
         ? "There is no class yet: name the first one"
         : "There is no class yet: the session's owner adds them"
-      : atHome()
+      : atHome
         ? several()
           ? "Which classes? Choose any, then save"
           : "Which class is it?"
@@ -153,12 +163,12 @@ function draw() {
   );
   drawSet();
   parts.buttons.classList.toggle("many", many);
-  parts.skip.hidden = !atHome();
-  parts.add.hidden = !isOwner();
+  parts.skip.hidden = !atHome;
+  parts.add.hidden = !isOwner;
   const focused = focusedLabel();
   const list = shown();
   aimed = Math.min(aimed, Math.max(0, list.length - 1));
-  renew(parts.buttons, [list, mine, chosen, aimed, filter, many, atHome()], () => [
+  renew(parts.buttons, [list, mine, chosen, aimed, filter, many, atHome], () => [
     list.map(({ name, number }, row) =>
       classButton(name, number, {
         chosen: chosen.includes(name),
@@ -171,7 +181,7 @@ function draw() {
         "p",
         { class: "quiet" },
         `No class is called like “${short(filter, 40)}”. `,
-        isOwner() &&
+        isOwner &&
           h(
             "button",
             { type: "button", class: "small", on: { click: () => openNaming(filter) } },
@@ -179,7 +189,7 @@ function draw() {
           ),
       ),
   ]);
-  if (classes().length === 0 && isOwner()) openNaming("", false);
+  if (classes().length === 0 && isOwner) openNaming("", false);
   if (focused !== undefined && focusedLabel() === undefined)
     [...parts.buttons.children].find((button) => button.dataset.label === focused)?.focus({ preventScroll: true });
   drawMore();
@@ -190,8 +200,8 @@ function draw() {
 function drawSet() {
   parts.set.hidden = !several() || classes().length === 0;
   if (parts.set.hidden) return;
-  const { none } = standing();
-  const label = chosenLabel();
+  const { none } = seen.standing;
+  const label = chosenLabel(seen.choice);
   parts.none.classList.toggle("chosen", none);
   parts.none.setAttribute("aria-checked", String(none));
   parts.save.setAttribute("aria-disabled", String(label === null));
@@ -226,13 +236,13 @@ function classButton(name, number, { chosen, aimed: marked }) {
     {
       type: "button",
       class: `class${chosen ? " chosen" : ""}${marked ? " aimed" : ""}`,
-      title: state.status.descriptions[name] ? `${name}: ${state.status.descriptions[name]}` : name,
+      title: seen.status.descriptions[name] ? `${name}: ${seen.status.descriptions[name]}` : name,
       data: { label: name, ...(command ? { command } : {}) },
       ...(several()
         ? { role: "checkbox", "aria-checked": String(chosen) }
         : { "aria-pressed": chosen ? "true" : null }),
       "aria-keyshortcuts": command ? shortcuts(command) : null,
-      on: { click: () => pick(name) },
+      on: { click: () => acts.pick(name) },
     },
     mark(number),
     h("span", { class: "name", dir: "auto" }, name),
@@ -244,20 +254,20 @@ function classButton(name, number, { chosen, aimed: marked }) {
 const focusedLabel = () => /** @type {HTMLElement | null} */ (document.activeElement)?.dataset.label;
 
 function drawPhase() {
-  const busy = state.phase !== "ready";
-  const sent = [state.sending?.body.labels?.[0].label].flat();
+  const busy = seen.phase !== "ready";
+  const sent = [seen.sending?.body.labels?.[0].label].flat();
   for (const button of parts.buttons.querySelectorAll("button.class")) {
     button.setAttribute("aria-disabled", String(busy));
     button.classList.toggle("sending", sent.includes(button.dataset.label));
   }
   parts.skip.setAttribute("aria-disabled", String(busy));
-  parts.undo.setAttribute("aria-disabled", String(["saving", "asking", "loading"].includes(state.phase)));
+  parts.undo.setAttribute("aria-disabled", String(["saving", "asking", "loading"].includes(seen.phase)));
 }
 
 /** Give the class of a number, from 0. */
 export function chooseNumber(number) {
   const name = nameOf(number);
-  if (name !== null && target() !== null) pick(name);
+  if (name !== null && seen.target !== null) acts.pick(name);
 }
 
 export function focusFilter() {
@@ -275,9 +285,9 @@ function filterKey(event) {
   if (event.key === "Enter") {
     event.preventDefault();
     if (event.repeat) return;
-    if (!filter && several()) enter();
+    if (!filter && several()) acts.enter();
     else if (filter && list[aimed]) {
-      pick(list[aimed].name);
+      acts.pick(list[aimed].name);
       parts.filter.value = "";
       filter = "";
       draw();
@@ -324,7 +334,7 @@ function namingForm() {
 
 /** Ask for the name of a new class. */
 export function openNaming(text = "", focus = true) {
-  if (!isOwner()) return;
+  if (!seen.isOwner) return;
   naming = true;
   parts.form.hidden = false;
   parts.cancel.hidden = classes().length === 0;
@@ -343,23 +353,23 @@ function closeNaming() {
 async function named(event) {
   event.preventDefault();
   const name = parts.name.value.trim();
-  if (!name || state.phase === "saving") return;
+  if (!name || seen.phase === "saving") return;
   if (classes().includes(name)) {
     closeNaming();
     focusClass(name);
     return;
   }
-  if (await addClass(name)) declared(name);
+  if (await acts.addClass(name)) declared(name);
 }
 
 /** Declare a class though it looks like another one misspelt. */
 export async function declareAnyway(name) {
-  if (await addClass(name, true)) declared(name);
+  if (await acts.addClass(name, true)) declared(name);
 }
 
 /** The class that was meant is there: no new one is needed. */
 export function takeInstead(name) {
-  set({ error: null });
+  acts.dismiss();
   declared(name);
 }
 
@@ -369,7 +379,7 @@ function declared(name) {
   naming = false;
   filter = parts.filter.value = "";
   draw();
-  pickNew(name);
+  acts.pickNew(name);
   focusClass(name);
 }
 

@@ -3,17 +3,24 @@
 
 import { dialog } from "./dialogs.js";
 import { h, renew } from "./dom.js";
-import { send } from "./flow.js";
+import { classes } from "./labels.js";
 import { classMark } from "./marks.js";
-import { classes, off, on, state } from "./store.js";
 
-/** Open the list of classes over the page. */
-export function openClasses() {
-  if (document.querySelector("dialog[open]") || !state.status) return;
+let redraw = () => {}; // the list, while it is open
+
+/** The classes have changed: the list shows it, if it is open. */
+export const drawClasses = () => redraw();
+
+/**
+ * Open the list of classes over the page.
+ *
+ * @param {{status: any}} seen
+ * @param {{change: (path: string, values: object, words: string) => void}} acts
+ */
+export function openClasses(seen, { change }) {
+  if (document.querySelector("dialog[open]") || !seen.status) return;
   const list = h("ul", { class: "class-list" });
   const wanted = new Map(); // class -> the one to merge it into, once its button is pressed
-  const change = (path, body, words) =>
-    send({ path, body: { annotator: state.me, ...body }, words, node: null, home: false });
   const move = (name, by) => {
     const names = [...classes()];
     const from = names.indexOf(name);
@@ -35,7 +42,7 @@ export function openClasses() {
     return input;
   };
   const draw = () =>
-    renew(list, [classes(), state.status.numbers, state.status.descriptions, state.status.balance], () =>
+    renew(list, [classes(), seen.status.numbers, seen.status.descriptions, seen.status.balance], () =>
       classes().map((name, index) => {
         const into = h(
           "select",
@@ -70,10 +77,10 @@ export function openClasses() {
           field(name, `Name of ${name}`, (text) => {
             if (text) change("/classes/rename", { name, new_name: text }, `${name} is called ${text} now`);
           }),
-          field(state.status.descriptions[name] ?? "", `What belongs to ${name}?`, (text) =>
+          field(seen.status.descriptions[name] ?? "", `What belongs to ${name}?`, (text) =>
             change("/classes/describe", { name, text }, `the guideline of ${name}`),
           ),
-          h("span", { class: "quiet figure" }, state.status.balance[name] ?? 0),
+          h("span", { class: "quiet figure" }, seen.status.balance[name] ?? 0),
           h("span", { class: "merging" }, into, merge),
           h(
             "button",
@@ -106,7 +113,7 @@ export function openClasses() {
     maxlength: "20000",
     placeholder: "What everybody should know of this job",
   });
-  guideline.value = state.status.guideline;
+  guideline.value = seen.status.guideline;
   guideline.addEventListener("change", () => {
     if (box.open) change("/classes/describe", { name: null, text: guideline.value }, "the guideline of the job");
   });
@@ -128,7 +135,9 @@ export function openClasses() {
       ),
     "wider",
   );
-  on("status", draw);
-  box.addEventListener("close", () => off("status", draw));
+  redraw = draw;
+  box.addEventListener("close", () => {
+    redraw = () => {};
+  });
   draw();
 }

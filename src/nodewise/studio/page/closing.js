@@ -2,66 +2,60 @@
 
 import { byId, count, h, inRows, percent, sentence, show } from "./dom.js";
 import { exportButtons } from "./exporting.js";
-import { ask, beginLabelling, setBudget, undo } from "./flow.js";
 import { keyHint } from "./hotkeys.js";
 import { several } from "./labels.js";
-import { lastReport } from "./progress.js";
-import { atHome, isLabeller, isOwner, on, state } from "./store.js";
 
 const STEP = 10;
 
-/** @param {() => void} closed called when it begins: there is no neighbourhood to show then. */
-export function startClosing(closed) {
-  on("card nothing status looking", draw);
-  on("nothing", () => {
-    if (state.nothing && atHome()) closed();
-  });
-  document.addEventListener("report", draw);
-}
-
-function draw() {
-  const { card, nothing, status } = state;
-  document.body.classList.toggle("closed", card === null && atHome() && nothing !== "");
-  if (card !== null || !atHome() || !nothing || !status) return;
+/**
+ * @param {{card: any, nothing: string, status: any, report: any, looking: boolean, atHome: boolean, isOwner: boolean,
+ *   isLabeller: boolean}} seen what is known.
+ * @param {{ask: () => void, beginLabelling: () => void, setBudget: (budget: number) => void, undo: () => void,
+ *   fail: (words: string) => void}} acts what is asked for.
+ */
+export function drawClosing(seen, acts) {
+  const { card, nothing, status, atHome } = seen;
+  document.body.classList.toggle("closed", card === null && atHome && nothing !== "");
+  if (card !== null || !atHome || !nothing || !status) return;
   const busy = byId("card").contains(document.activeElement) && document.activeElement.tagName === "INPUT";
   if (busy) return; // somebody is typing the new budget
-  show(byId("card"), state.looking ? looking() : status.done ? spent(status) : waiting(nothing));
+  show(byId("card"), seen.looking ? looking(seen, acts) : status.done ? spent(seen, acts) : waiting(seen, acts));
 }
 
-function looking() {
+function looking({ isLabeller }, acts) {
   return h(
     "div",
     { class: "closing" },
     h("p", { class: "eyebrow" }, h("span", { class: "pill" }, "Looking around")),
     h("h1", {}, "No row is given to you"),
     h("p", {}, "Look at the table, the map, the progress and the history; others go on with their rows."),
-    isLabeller() &&
+    isLabeller &&
       h(
         "div",
         { class: "buttons" },
-        h("button", { type: "button", class: "primary", on: { click: () => beginLabelling() } }, "Give me a row"),
+        h("button", { type: "button", class: "primary", on: { click: () => acts.beginLabelling() } }, "Give me a row"),
       ),
   );
 }
 
-function waiting(nothing) {
+function waiting(seen, acts) {
   return h(
     "div",
     { class: "closing" },
     h("h1", {}, "Nothing to ask at the moment"),
-    h("p", {}, sentence(nothing)),
+    h("p", {}, sentence(seen.nothing)),
     h("p", { class: "quiet" }, "The page asks again by itself as soon as something changes."),
     h(
       "div",
       { class: "buttons" },
-      h("button", { type: "button", class: "primary", on: { click: () => ask() } }, "Ask again"),
+      h("button", { type: "button", class: "primary", on: { click: () => acts.ask() } }, "Ask again"),
     ),
-    more(),
+    more(seen, acts),
   );
 }
 
-function spent(status) {
-  const report = lastReport();
+function spent(seen, acts) {
+  const { status, report } = seen;
   const audit = report?.audit;
   const reached =
     audit && audit.nodes >= 10
@@ -86,12 +80,11 @@ function spent(status) {
         report.words.map((line) => h("li", {}, sentence(inRows(line)))),
       ),
     h("h2", {}, "What next?"),
-    more(),
+    more(seen, acts),
   );
 }
 
-function more() {
-  const { status } = state;
+function more({ status, isOwner }, acts) {
   const field = h("input", {
     type: "number",
     id: "new-budget",
@@ -109,27 +102,27 @@ function more() {
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     field.blur();
-    setBudget(Math.round(Number(field.value)));
+    acts.setBudget(Math.round(Number(field.value)));
   });
   return [
-    isOwner() && form,
+    isOwner && form,
     h(
       "p",
       {},
       h(
         "button",
-        { type: "button", class: "ghost", on: { click: () => undo() } },
+        { type: "button", class: "ghost", on: { click: () => acts.undo() } },
         "Undo my last label",
         keyHint("undo"),
       ),
       " or look around in the map and change any label.",
     ),
-    isOwner() && h("h3", {}, "Take it along"),
-    isOwner() &&
+    isOwner && h("h3", {}, "Take it along"),
+    isOwner &&
       h(
         "div",
         { class: "forms" },
-        exportButtons().map((button) => {
+        exportButtons(acts.fail).map((button) => {
           button.removeAttribute("role");
           return button;
         }),

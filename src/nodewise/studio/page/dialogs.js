@@ -1,7 +1,15 @@
 // Dialogs: the browser's own, which hold the focus and close with Escape.
 
 import { h, icon, show } from "./dom.js";
-import { off, on, state } from "./store.js";
+
+const draws = new Set(); // of the dialogs that are open
+let known = { error: null, failed: null };
+
+/** Say in the dialogs what was refused, or could not be saved. */
+export function drawTrouble({ error, failed }) {
+  known = { error, failed };
+  for (const draw of draws) draw();
+}
 
 /**
  * Open a dialog with a title; it is gone once closed. `body` may ask for `close`. What could not be saved meanwhile is
@@ -21,18 +29,19 @@ export function dialog(title, body, width = "") {
     trouble,
     body(close),
   );
-  const before = state.error;
+  const before = known.error;
   const draw = () => {
-    const words = (state.error !== before && state.error?.words) || state.failed?.at(-1)?.why;
+    const { error, failed } = known;
+    const words = (error !== before && error?.words) || failed?.at(-1)?.why;
     trouble.hidden = !words;
     show(trouble, words, words && /[.?!]$/.test(words) ? "" : ".");
   };
-  on("error failed", draw);
+  draws.add(draw);
   const changes = new MutationObserver(() => holdFocus(box));
   changes.observe(box, { childList: true, subtree: true, attributeFilter: ["hidden", "disabled"] });
   box.addEventListener("close", () => {
     changes.disconnect();
-    off("error failed", draw);
+    draws.delete(draw);
     box.remove();
   });
   draw();

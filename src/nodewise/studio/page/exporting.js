@@ -3,7 +3,6 @@
 import { cancellable, download } from "./api.js";
 import { announce, h, icon, show } from "./dom.js";
 import { keyed } from "./hotkeys.js";
-import { set } from "./store.js";
 
 const FORMS = [
   ["/export/csv", "CSV", "one line a row: label, prediction, probabilities"],
@@ -17,8 +16,8 @@ const FORMS = [
   ["/backup", "Backup", "the whole session in one file, to go on with elsewhere"],
 ];
 
-/** Buttons for every form. */
-export function exportButtons(done = () => {}) {
+/** Buttons for every form; `fail` is told why one could not be made. */
+export function exportButtons(fail, done = () => {}) {
   return FORMS.map(([path, name, what]) => {
     const button = h(
       "button",
@@ -41,7 +40,7 @@ export function exportButtons(done = () => {}) {
         done();
       } catch (error) {
         done();
-        if (!work.cancelled()) set({ error: { words: `The ${name} could not be made: ${error.message}.` } });
+        if (!work.cancelled()) fail(`The ${name} could not be made: ${error.message}.`);
         else announce(`The ${name} was cancelled`);
       }
       work = null;
@@ -53,7 +52,7 @@ export function exportButtons(done = () => {}) {
 }
 
 /** A button that opens a menu of them. */
-export function exportMenu() {
+export function exportMenu(fail) {
   const menu = h("div", { class: "menu", role: "menu", "aria-label": "Export", hidden: true });
   const button = h(
     "button",
@@ -74,7 +73,7 @@ export function exportMenu() {
     if (now) menu.querySelector("button").focus();
   };
   menu.append(
-    ...exportButtons(() => {
+    ...exportButtons(fail, () => {
       open(false);
       button.focus();
     }),

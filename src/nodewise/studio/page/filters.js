@@ -2,8 +2,7 @@
 // the fields in which one says it.
 
 import { h, settle } from "./dom.js";
-import { NONE, several, wordsOf } from "./labels.js";
-import { classes, state } from "./store.js";
+import { classes, NONE, several, wordsOf } from "./labels.js";
 
 /** The filters that are chosen one at a time, then those that can be added to them. */
 const FIRST = [
@@ -112,11 +111,12 @@ export function toQuery(asked, listing) {
 }
 
 /**
- * The fields in which a question is asked. `changed` is called whenever it is another one.
+ * The fields in which a question is asked. `people` says who has labelled something; `changed` is called whenever it
+ * is another one.
  *
  * @returns {{element: HTMLElement, draw: () => void}} `draw` shows the question as it is now.
  */
-export function filterFields(view, changed) {
+export function filterFields(view, people, changed) {
   const fields = {};
   const select = (key, label, options, take) => {
     const field = h("select", { "aria-label": label });
@@ -166,7 +166,7 @@ export function filterFields(view, changed) {
   const by = select(
     "by",
     "Labelled by",
-    () => withOwn("by", "anybody", Object.keys(state.status?.annotators ?? {})),
+    () => withOwn("by", "anybody", people()),
     (value) => {
       view.asked.by = value;
     },

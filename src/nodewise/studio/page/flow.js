@@ -4,8 +4,8 @@ import { goTo } from "./address.js";
 import { ApiError, get, post } from "./api.js";
 import { announce, byId, called, kept, settle, short } from "./dom.js";
 import { hiddenWords } from "./hotkeys.js";
-import { answerOf, labelOf, several, wordsOf } from "./labels.js";
-import { atHome, blind, isLabeller, on, set, state, target, tell, unsaved } from "./store.js";
+import { answerOf, labelOf, wordsOf } from "./labels.js";
+import { on, set, state, tell, unsaved } from "./store.js";
 
 const SETTLE = 500; // a second press of the same key must not label the node that has just come
 let timer = null;
@@ -19,7 +19,7 @@ export async function meet() {
 
 /** Show the session that the page's address names; `looking`: nobody is given a row. */
 export async function start(looking) {
-  set({ looking: looking || !isLabeller() });
+  set({ looking: looking || !state.isLabeller });
   set({ status: await fetchStatus() });
   unsaved.restore();
   await ask();
@@ -32,7 +32,7 @@ const fetchStatus = () => get(`/status?annotator=${encodeURIComponent(state.me)}
 export async function ask() {
   const mine = ++turn;
   if (state.looking) {
-    set({ query: null, nothing: "no row is given to you", gone: null, ...(atHome() ? { card: null } : {}) });
+    set({ query: null, nothing: "no row is given to you", gone: null, ...(state.atHome ? { card: null } : {}) });
     rest();
     return;
   }
@@ -42,15 +42,15 @@ export async function ask() {
     if (mine !== turn) return;
     const query = queries[0];
     const moved = state.query?.event !== query.event;
-    set({ query, nothing: "", gone: null, ...(atHome() ? { card: query.card } : {}) });
-    if (atHome() && moved) announce(`${savedWords()}Next row: ${short(query.card.heading, 120)}`);
-    if (atHome() && moved) intoSight();
+    set({ query, nothing: "", gone: null, ...(state.atHome ? { card: query.card } : {}) });
+    if (state.atHome && moved) announce(`${savedWords()}Next row: ${short(query.card.heading, 120)}`);
+    if (state.atHome && moved) intoSight();
     rest();
     refresh();
   } catch (error) {
     if (mine !== turn) return;
     if (error.status === 409) {
-      set({ query: null, nothing: error.message, gone: null, ...(atHome() ? { card: null } : {}) });
+      set({ query: null, nothing: error.message, gone: null, ...(state.atHome ? { card: null } : {}) });
       rest();
       refresh();
     } else
@@ -71,7 +71,7 @@ function intoSight() {
 }
 
 /** A node as this annotator may see it. */
-const card = (node) => get(`/nodes/${node}?annotator=${encodeURIComponent(state.me)}`);
+export const fetchCard = (node) => get(`/nodes/${node}?annotator=${encodeURIComponent(state.me)}`);
 
 /** Show the node that is there now, and take no label for a moment. */
 function rest() {
@@ -94,7 +94,7 @@ export function free() {
 }
 
 export function choose(label, newClass = false) {
-  const node = target();
+  const node = state.target;
   if (node === null || !free()) return Promise.resolve(false);
   const words = `“${short(state.card.heading, 60)}” is ${short(wordsOf(label), 60)}`;
   return send({
@@ -102,13 +102,13 @@ export function choose(label, newClass = false) {
     body: { annotator: state.me, labels: [{ node, label: answerOf(label) }], new_class: newClass },
     words,
     node,
-    home: atHome(),
+    home: state.atHome,
   });
 }
 
 /** Give the node the class, or classes, that are predicted for it; never where the prediction is hidden. */
 export function accept() {
-  const offered = acceptable();
+  const offered = state.acceptable;
   if (offered !== null && byId("insight").getClientRects().length === 0) {
     set({ hint: hiddenWords("the prediction") });
     return;
@@ -117,19 +117,8 @@ export function accept() {
   else if (state.card?.updating) set({ hint: "one moment, the prediction is being updated" });
 }
 
-/**
- * The class that Enter gives to the node that is shown, or null: not on questions of the audit, nor where another
- * opinion is wanted.
- */
-export function acceptable() {
-  const { card, query } = state;
-  const wanted = atHome() ? query !== null && !query.audit : card?.label === null;
-  if (!wanted || blind() || card.hidden || card.updating || !card.predicted?.length) return null;
-  return several() ? labelOf(card.given ?? []) : card.predicted[0][0];
-}
-
 export function skip() {
-  if (state.query === null || !atHome() || !free()) return;
+  if (state.query === null || !state.atHome || !free()) return;
   const words = `skipped “${short(state.card.heading, 60)}”`;
   send({
     path: "/skip",
@@ -146,53 +135,61 @@ export function undo(event = null) {
     free();
     return;
   }
-  send({ path: "/undo", body: { annotator: state.me, event }, words: "undone", node: null, home: atHome() });
+  send({ path: "/undo", body: { annotator: state.me, event }, words: "undone", node: null, home: state.atHome });
 }
 
-export function addClass(name, newClass = false) {
-  return send({
-    path: "/classes",
-    body: { annotator: state.me, name, new_class: newClass },
-    words: `new class ${short(name, 60)}`,
-    node: null,
-    home: false,
-  });
-}
+export const addClass = (name, newClass = false) =>
+  change("/classes", { name, new_class: newClass }, `new class ${short(name, 60)}`);
 
 /** Label many nodes as one change: it trains, spends no budget, and is undone as one. */
 export function tellBulk(labels, words) {
   const told = labels.map(({ node, label }) => ({ node, label: answerOf(label) }));
-  return labels.length && isLabeller()
-    ? send({ path: "/bulk", body: { annotator: state.me, labels: told }, words, node: null, home: false })
-    : Promise.resolve(false);
+  return labels.length && state.isLabeller ? change("/bulk", { labels: told }, words) : Promise.resolve(false);
 }
 
 /** Write something to a node; the card shows it once it is saved. */
 export async function addNote(node, text) {
-  if (
-    !(await send({
-      path: "/notes",
-      body: { annotator: state.me, node, text },
-      words: "your note",
-      node: null,
-      home: false,
-    }))
-  )
-    return;
-  const fresh = await card(node);
+  if (!(await change("/notes", { node, text }, "your note"))) return;
+  const fresh = await fetchCard(node);
   if (state.card?.node === node)
-    set(atHome() && state.query ? { query: { ...state.query, card: fresh }, card: fresh } : { card: fresh });
+    set(state.atHome && state.query ? { query: { ...state.query, card: fresh }, card: fresh } : { card: fresh });
 }
 
-export function setBudget(budget) {
-  return send({
+export const setBudget = (budget) =>
+  send({
     path: "/budget",
     body: { annotator: state.me, budget },
     words: `the budget is ${budget} now`,
     node: null,
     home: true,
   });
+
+/** Send a change that is no answer to the question; `node`: the one that it is about, where it is about one. */
+export const change = (path, values, words, node = null) =>
+  send({ path, body: { annotator: state.me, ...values }, words, node, home: false });
+
+/** Give a row a class though it is not the one that is shown. */
+export const label = (row, said) =>
+  change(
+    "/tell",
+    { labels: [{ node: row.node, label: answerOf(said) }] },
+    `“${called(row, 60)}” is ${short(wordsOf(said), 60)}`,
+    row.node,
+  );
+
+/** What was done with many rows is saved, as the studio says. */
+export function acted(answer, words) {
+  const { event } = answer.done;
+  set({ status: answer.status, saved: { words, event, undo: event !== null, label: null } });
+  announce(`Saved: ${words}`);
+  refresh();
 }
+
+/** Say softly why a press was ignored. */
+export const hint = (words) => set({ hint: words });
+
+/** Say what could not be done. */
+export const fail = (words) => set({ error: { words } });
 
 /** Send a change; true once the server has it on its disk. One that did not get through is kept for another try. */
 export async function send(request) {
@@ -210,7 +207,7 @@ export async function send(request) {
     });
     announce(`${answer.undone ? "Undone" : "Saved"}: ${words}`);
     if (request.home || (request.node !== null && request.node === state.query?.node)) await ask();
-    else if (atHome()) rest();
+    else if (state.atHome) rest();
     else await reload();
     return true;
   } catch (error) {
@@ -299,7 +296,7 @@ export async function look(node) {
   const mine = ++turn;
   set({ phase: "asking" });
   try {
-    const fresh = await card(node);
+    const fresh = await fetchCard(node);
     if (mine !== turn) return;
     const trail = index >= 0 ? state.trail.slice(0, index + 1) : [...state.trail, { node, name: fresh.heading }];
     set({ trail, card: fresh });
@@ -312,7 +309,7 @@ export async function look(node) {
 }
 
 export function home() {
-  if (atHome()) return;
+  if (state.atHome) return;
   turn++;
   goTo({});
   set({ trail: [], card: state.query?.card ?? null });
@@ -328,7 +325,7 @@ export function back() {
 async function reload() {
   const mine = ++turn;
   try {
-    const fresh = await card(state.trail.at(-1).node);
+    const fresh = await fetchCard(state.trail.at(-1).node);
     if (mine === turn) {
       set({ card: fresh });
       rest();
@@ -370,7 +367,7 @@ export const refresh = settle(
         status.last >= query.event &&
         ["ready", "settling"].includes(state.phase) &&
         !(status.open[state.me] ?? []).includes(query.name);
-      if (taken) set({ gone: (await card(query.node)).votes });
+      if (taken) set({ gone: (await fetchCard(query.node)).votes });
       else if (state.gone) set({ gone: null });
       if (!query && !state.looking && !status.done && state.phase === "idle") await ask();
     } catch {
@@ -389,7 +386,7 @@ async function repredict() {
   const { card: shown, status } = state;
   if (!shown || (shown.predictions_version === status.predictions_version && shown.updating === status.updating))
     return;
-  const { predicted, given, suggested, hidden, updating, predictions_version } = await card(shown.node);
+  const { predicted, given, suggested, hidden, updating, predictions_version } = await fetchCard(shown.node);
   Object.assign(shown, { predicted, given, suggested, hidden, updating, predictions_version });
   if (state.card === shown) tell("predicted");
 }

@@ -2,17 +2,11 @@
 
 import { byId, h, kept, renew } from "./dom.js";
 import { classMark } from "./marks.js";
-import { on, state } from "./store.js";
 
 const NARROW = matchMedia("(max-width: 900px)"); // there they are one line until one unfolds them
 
 /** Show the guidelines wherever a row is shown. */
-export function startGuidelines() {
-  on("status card", draw);
-}
-
-function draw() {
-  const { status, card } = state;
+export function drawGuidelines({ status, card }) {
   const view = byId("guidelines");
   const classes = Object.entries(status?.descriptions ?? {});
   view.hidden = card === null || (!status?.guideline && classes.length === 0);

@@ -14,7 +14,7 @@ import {
   resetKeys,
   writeKeys,
 } from "./hotkeys.js";
-import { nameOf } from "./store.js";
+import { nameOf } from "./labels.js";
 
 const LARGEST = 100_000; // bytes of a file with keys
 

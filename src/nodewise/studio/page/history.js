@@ -2,10 +2,8 @@
 
 import { get } from "./api.js";
 import { ago, called, h, renew, settle, short, show } from "./dom.js";
-import { look, undo } from "./flow.js";
 import { wordsOf } from "./labels.js";
 import { classMark } from "./marks.js";
-import { isOwner, on, state } from "./store.js";
 
 const PAGE = 60;
 // what others than the owner may take back
@@ -21,34 +19,37 @@ let events = [];
 let more = false;
 let drawn = null;
 const parts = {};
+/** @type {{status: any, me: string, role: string, isOwner: boolean}} what it is drawn from */
+let seen;
+/** @type {{look: (node: number) => void, undo: (event: number) => void}} what is asked for in it */
+let acts;
 
-/** The history's view, to be put into a tab. */
-export function historyView() {
+/** The history, for a tab. */
+export function historyView(/** @type {typeof seen} */ given, /** @type {typeof acts} */ heard) {
+  [seen, acts] = [given, heard];
   parts.list = h("ol", { class: "events", "aria-label": "What was done, the newest first" });
   parts.more = h(
     "button",
     { type: "button", class: "small", hidden: true, on: { click: () => load(events.at(-1)?.event) } },
     "Show older ones",
   );
-  on(
-    "status",
-    settle(() => load(), 200, 800),
-  );
-  return h("div", { class: "view history" }, parts.list, parts.more);
-}
-
-export function showHistory(now) {
-  visible = now;
-  if (now) load();
+  return {
+    view: h("div", { class: "view history" }, parts.list, parts.more),
+    draw: settle(() => load(), 200, 800),
+    shown: (now) => {
+      visible = now;
+      if (now) load();
+    },
+  };
 }
 
 async function load(before = null) {
-  if (!visible || (before === null && drawn === state.status?.last && events.length > 0)) return;
-  const last = state.status?.last ?? null;
+  if (!visible || (before === null && drawn === seen.status?.last && events.length > 0)) return;
+  const last = seen.status?.last ?? null;
   try {
     const page = (
       await get(
-        `/events?annotator=${encodeURIComponent(state.me)}&limit=${PAGE}${before === null ? "" : `&before=${before}`}`,
+        `/events?annotator=${encodeURIComponent(seen.me)}&limit=${PAGE}${before === null ? "" : `&before=${before}`}`,
       )
     ).events;
     events = before === null ? page : [...events, ...page];
@@ -63,7 +64,7 @@ async function load(before = null) {
 
 function draw() {
   const done = events.filter((event) => event.kind !== "ask");
-  renew(parts.list, [done, state.status?.classes], () => [
+  renew(parts.list, [done, seen.status?.classes], () => [
     done.map(row),
     done.length === 0 && h("li", { class: "quiet" }, "Nothing yet. What you do appears here, and can be taken back."),
   ]);
@@ -76,7 +77,7 @@ function row(event) {
     event.node !== undefined &&
     h(
       "button",
-      { type: "button", class: "link", title: "Look at this row", on: { click: () => look(event.node) } },
+      { type: "button", class: "link", title: "Look at this row", on: { click: () => acts.look(event.node) } },
       called(event, 60),
     );
   const said = {
@@ -140,14 +141,14 @@ function row(event) {
     ),
     !event.undone &&
       !LASTING.includes(event.kind) &&
-      (isOwner() || (THEIRS[state.role].includes(event.kind) && event.annotator === state.me)) &&
+      (seen.isOwner || (THEIRS[seen.role].includes(event.kind) && event.annotator === seen.me)) &&
       h(
         "button",
         {
           type: "button",
           class: "small",
           "aria-label": `Undo event ${event.event}`,
-          on: { click: () => undo(event.event) },
+          on: { click: () => acts.undo(event.event) },
         },
         event.kind === "undo" ? "Redo" : "Undo",
       ),

@@ -1,62 +1,47 @@
 // Why the node was asked, in words, and what is predicted now.
 
 import { byId, count, h, kept, percent, renew, sentence, short } from "./dom.js";
-import { accept, acceptable, ask } from "./flow.js";
 import { keyHint } from "./hotkeys.js";
-import { labelOf, several, wordsOf } from "./labels.js";
+import { classes, labelOf, numberOf, several, wordsOf } from "./labels.js";
 import { bar, mark } from "./marks.js";
-import { choice } from "./picking.js";
-import { atHome, blind, classes, numberOf, on, state } from "./store.js";
 
 const SHOWN = 3;
 
-export function startInsight() {
-  on("card query gone trail nothing predicted choice", draw);
-  on("status", () => {
-    if (state.card) draw();
-  });
-}
-
-function draw() {
+/**
+ * @param {{card: any, query: any, status: any, gone: Record<string, string> | null, atHome: boolean, blind: boolean,
+ *   unlearned: boolean, choice: object | null, acceptable: string | null}} seen what is known of the row.
+ * @param {{accept: () => void, ask: () => void}} acts what is asked for.
+ */
+export function drawInsight(seen, acts) {
   const view = byId("insight");
-  view.hidden = state.card === null;
-  if (state.card === null) return;
-  const asked = atHome() ? state.query : null;
-  const facts = [
-    asked?.event,
-    blind(),
-    state.card.node,
-    state.card.predicted,
-    state.card.given,
-    choice() === null,
-    state.card.updating,
-    state.card.hidden,
-    state.gone,
-    classes(),
-    Boolean(state.status && state.status.told + state.status.given),
-  ];
-  renew(view, facts, () => [
-    state.gone && atHome() && gone(),
+  const { card, blind, unlearned } = seen;
+  view.hidden = card === null;
+  if (card === null) return;
+  const asked = seen.atHome ? seen.query : null;
+  const { node, predicted: chances, given, updating, hidden } = card;
+  const facts = [asked?.event, blind, node, chances, given, seen.choice === null, updating, hidden, seen.gone];
+  renew(view, [...facts, classes(), unlearned], () => [
+    seen.gone && asked && gone(seen.gone, acts.ask),
     h(
       "section",
       { class: "predicted", "aria-label": "Predicted now" },
       h("h2", {}, asked ? "Predicted now" : "Predicted"),
-      predicted(asked),
+      predicted(asked, seen, acts.accept),
     ),
-    asked && why(asked),
+    asked && why(asked, seen.status?.named),
   ]);
 }
 
-function predicted(asked) {
+function predicted(asked, { card, blind, unlearned, choice, acceptable }, accept) {
   if (asked?.audit)
     return h(
       "p",
       { class: "quiet" },
       "Hidden on purpose: this row was drawn at random to measure the accuracy, and a prediction could sway you.",
     );
-  if (!asked && blind())
+  if (!asked && blind)
     return h("p", { class: "quiet" }, "Hidden until you have answered: the asked row is to be judged without it.");
-  if (state.card.updating) {
+  if (card.updating) {
     return h(
       "p",
       { class: "quiet updating", role: "status" },
@@ -64,27 +49,25 @@ function predicted(asked) {
       "Updating: the program learns from the last labels …",
     );
   }
-  if (asked && blind() && state.status.told + state.status.given > 0) {
+  if (asked && blind && !unlearned) {
     return h(
       "p",
       { class: "quiet" },
       "Hidden on purpose: others are asked about this row too, and your own opinion is wanted.",
     );
   }
-  const chances = state.card.predicted;
+  const chances = card.predicted;
   if (!chances?.length) {
     return h(
       "p",
       { class: "quiet" },
-      state.status && state.status.told + state.status.given === 0
-        ? "Unknown: predictions begin with the first label."
-        : "No prediction is shown for this row.",
+      unlearned ? "Unknown: predictions begin with the first label." : "No prediction is shown for this row.",
     );
   }
-  const given = several() ? (state.card.given ?? []) : [];
+  const given = several() ? (card.given ?? []) : [];
   const listed = several() ? setFirst(chances, given) : chances.slice(0, SHOWN);
   const others = classes().length - listed.length;
-  const offered = choice() === null ? acceptable() : null; // Enter saves what is chosen
+  const offered = choice === null ? acceptable : null; // Enter saves what is chosen
   return h(
     "ul",
     { class: "bars" },
@@ -118,7 +101,7 @@ function setFirst(chances, given) {
 }
 
 /** The reasons, folded away; whether they are open is remembered. */
-function why(asked) {
+function why(asked, named) {
   const box = h(
     "details",
     { class: "why", open: kept.read("reasons", "") === "open" },
@@ -126,7 +109,7 @@ function why(asked) {
     h(
       "ul",
       { class: "reasons" },
-      asked.why.map((reason) => h("li", {}, sentence(plain(reason)))),
+      asked.why.map((reason) => h("li", {}, sentence(plain(reason, named)))),
     ),
   );
   box.addEventListener("toggle", () => kept.write("reasons", box.open ? "open" : ""));
@@ -137,7 +120,7 @@ const MOST = "this one should teach the most about the others";
 
 /** A reason in the page's words: rows without a name are counted from 1, and figures are left out that only who wrote
  * the classifier can read. */
-const plain = (reason) =>
+const plain = (reason, named) =>
   reason
     .replace(/ \((?:entropy|divergence)[^)]*\)/g, "")
     .replace(/^of the ([\d,]+) nodes that could be asked, gain puts it first$/, (_, rows) => `of ${rows} rows, ${MOST}`)
@@ -146,13 +129,13 @@ const plain = (reason) =>
     .replace(/^(its label would decide (?:about \d+ |little beyond the ))node/, "$1row")
     .replace(/, so its place in the graph decides$/, ", so its place among the other rows decides")
     .replace(/((?:similar node|labelled neighbour)s?) ([\d, and]+)$/, (whole, kind, numbers) =>
-      state.status?.named
+      named
         ? whole
         : `${kind.replace("node", "row")} ${numbers.replace(/\d+/g, (number) => String(Number(number) + 1))}`,
     );
 
-function gone() {
-  const said = Object.entries(state.gone)
+function gone(votes, ask) {
+  const said = Object.entries(votes)
     .map(([who, label]) => `${short(who, 30)} says ${short(wordsOf(label), 40)}`)
     .join(", ");
   return h(

@@ -1,32 +1,20 @@
 // The keyboard. Keys work everywhere but in fields and dialogs; what a canvas understands it takes first.
 
-import { chooseNumber, focusFilter, openNaming } from "./choices.js";
-import { back, retry, skip, undo } from "./flow.js";
 import { classOf, commandOf, hasItsOwnUse } from "./hotkeys.js";
-import { chooseNone, enter } from "./picking.js";
-import { nameOf, state } from "./store.js";
-import { acceptModel } from "./voices.js";
+import { nameOf } from "./labels.js";
 
-/** @param {Record<string, () => void>} actions what the commands of other parts do; `Escape` is a key of its own. */
-export function startKeys(actions) {
-  const does = {
-    accept: enter,
-    none: chooseNone,
-    class: openNaming,
-    filter: focusFilter,
-    model: acceptModel,
-    skip,
-    undo: () => undo(),
-    retry,
-    back,
-    ...actions,
-  };
+/**
+ * @param {{phase: string}} seen how far the page is.
+ * @param {Record<string, () => void>} does what each command does; `Escape` is a key of its own.
+ * @param {(number: number) => void} chooseNumber what the key of a class does.
+ */
+export function startKeys(seen, does, chooseNumber) {
   document.addEventListener("keydown", (event) => {
     if (event.defaultPrevented || event.isComposing || inField(event.target) || document.querySelector("dialog[open]"))
       return;
     if ((event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey && event.key.toLowerCase() === "z") {
       event.preventDefault();
-      if (!event.repeat) undo();
+      if (!event.repeat) does.undo();
       return;
     }
     if (event.ctrlKey || event.metaKey || event.altKey) return;
@@ -36,7 +24,7 @@ export function startKeys(actions) {
     const action = number === null ? does[command] : () => chooseNumber(number);
     if (!action) return;
     event.preventDefault();
-    if (!event.repeat && state.phase !== "loading") action();
+    if (!event.repeat && seen.phase !== "loading") action();
   });
 }
 

@@ -2,7 +2,7 @@
 
 import { get } from "./api.js";
 import { called, count, h, percent, short, show } from "./dom.js";
-import { classes } from "./store.js";
+import { classes } from "./labels.js";
 
 /** How right somebody is where answers are known, with its interval. */
 export function rightness(share) {

@@ -1,9 +1,8 @@
 // Choosing a label for rows that are not shown: a list of the classes, or where a row may have several a box for each.
 
 import { h, short, show } from "./dom.js";
-import { labelOf, membersOf, NONE, several, wordsOf } from "./labels.js";
+import { classes, labelOf, membersOf, NONE, several, wordsOf } from "./labels.js";
 import { classMark } from "./marks.js";
-import { classes } from "./store.js";
 
 /**
  * @param {string} title what is chosen, for those who do not see it.

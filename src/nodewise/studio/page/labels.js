@@ -1,15 +1,29 @@
-// A label as one text: a class; where a row may have several, the classes with a semicolon between them, which alone
-// means none of them. No class of such a job has a semicolon in its name.
+// The classes of the job, and a label as one text: a class; where a row may have several, the classes with a semicolon
+// between them, which alone means none of them. No class of such a job has a semicolon in its name.
 
-import { numberOf, state } from "./store.js";
+import { count } from "./dom.js";
 
 const BETWEEN = ";";
+let job = { classes: [], numbers: {}, several: false };
+
+/** What classes there are, as the studio tells it; whoever fetches that says so here. */
+export const learnClasses = ({ classes, numbers, several }) => {
+  job = { classes, numbers, several };
+};
+
+/** The names of the classes, in their order. */
+export const classes = () => job.classes;
+
+/** The number of a class, which it keeps; -1 for none. */
+export const numberOf = (name) => (Object.hasOwn(job.numbers, name) ? job.numbers[name] : -1);
+
+export const nameOf = (number) => job.classes.find((name) => numberOf(name) === number) ?? null;
 
 /** None of the classes, as a text. */
 export const NONE = BETWEEN;
 
 /** Whether a row of this job may have several classes, or none. */
-export const several = () => state.status?.several === true;
+export const several = () => job.several === true;
 
 /** The classes that a label names. */
 export const membersOf = (label) => (several() ? label.split(BETWEEN).filter(Boolean) : [label]);
@@ -31,3 +45,12 @@ export function numbersOf(label) {
     .filter((number) => number >= 0);
   return numbers.length > 0 || several() ? numbers : null;
 }
+
+/** How many classes are chosen for a row, in words; `none`: that it is none of them. */
+export function choiceWords({ names, none }) {
+  if (none) return "None of them is chosen";
+  return names.length === 0 ? "No class is chosen yet" : `${count(names.length, "class", "classes")} chosen`;
+}
+
+/** The label that a choice makes; null where nothing is chosen. */
+export const chosenLabel = (made) => (made && (made.none || made.names.length) ? labelOf(made.names) : null);

@@ -1,17 +1,17 @@
 // A selection on the map: nodes inside a line that is drawn around them, or chosen one by one, and labelled in one go.
 
 import { count, h, icon, show } from "./dom.js";
-import { tellBulk } from "./flow.js";
 import { keyed } from "./hotkeys.js";
 import { labelField } from "./label_field.js";
 import { wordsOf } from "./labels.js";
-import { isLabeller, on as onState } from "./store.js";
 
 /**
  * @param {{labelOf: (node: number) => string | null, guessOf: (node: number) => string | null, changed: () => void}}
  *   map what the map knows of a node, and what is called when the selection is another.
+ * @param {{isLabeller: boolean}} seen whoever only looks can label nothing with it.
+ * @param {(labels: {node: number, label: string}[], words: string) => Promise<boolean>} tellBulk
  */
-export function makeSelection({ labelOf, guessOf, changed }) {
+export function makeSelection({ labelOf, guessOf, changed }, seen, tellBulk) {
   const chosen = new Set();
   const view = h("div", { class: "chosen-nodes", role: "group", "aria-label": "Chosen rows", hidden: true });
   const button = h(
@@ -26,11 +26,6 @@ export function makeSelection({ labelOf, guessOf, changed }) {
     },
     icon("lasso"),
   );
-  const forLabellers = () => {
-    button.hidden = !isLabeller(); // whoever only looks can label nothing with it
-  };
-  onState("role", forLabellers);
-  forLabellers();
   let on = false;
   let wanted = ""; // the class that was last taken, so that a redrawn list keeps it
 
@@ -39,7 +34,7 @@ export function makeSelection({ labelOf, guessOf, changed }) {
     draw();
   };
   const turn = (now = !on) => {
-    on = now && isLabeller();
+    on = now && seen.isLabeller;
     button.setAttribute("aria-pressed", String(on));
     if (!on) chosen.clear();
     draw();

@@ -2,13 +2,11 @@
 
 import { cancellable, get } from "./api.js";
 import { h, icon, settle, show } from "./dom.js";
-import { look } from "./flow.js";
 import { numbersOf } from "./labels.js";
 import { inside, makeSelection } from "./lasso.js";
 import { fillMark, legend, paints } from "./marks.js";
 import { classWords, peek, unpeek } from "./peek.js";
 import { Scene } from "./scene.js";
-import { blind, moment, on, state } from "./store.js";
 
 let scene = null;
 let chosen = null;
@@ -18,9 +16,20 @@ let visible = false;
 let loading = false;
 let drawn = null; // which moment the colours are of
 const parts = {};
+/**
+ * @type {{card: any, query: any, me: string, moment: string, blind: boolean, unlearned: boolean, isLabeller: boolean}}
+ *   what it is drawn from: the row, the question, who looks and when, what may be seen
+ */
+let seen;
+/**
+ * @type {{look: (node: number) => void, fetchCard: (node: number) => Promise<any>,
+ *   tellBulk: (labels: {node: number, label: string}[], words: string) => Promise<boolean>}} what is asked for in it
+ */
+let acts;
 
-/** The map's view, to be put into a tab. */
-export function mapView() {
+/** The map, for a tab; `draw`: another row or question; `redraw`: other labels. */
+export function mapView(/** @type {typeof seen} */ given, /** @type {typeof acts} */ heard) {
+  [seen, acts] = [given, heard];
   const canvas = h("canvas", { class: "canvas", role: "img", "aria-label": "Map of the whole graph" });
   parts.note = h("p", { class: "quiet note", role: "status" });
   parts.legend = h("div", { class: "legend" });
@@ -30,26 +39,24 @@ export function mapView() {
     paint,
     find,
     hover,
-    pick: (item) => (chosen.active() ? chosen.toggle(layout.nodes[item]) : look(layout.nodes[item])),
+    pick: (item) => (chosen.active() ? chosen.toggle(layout.nodes[item]) : acts.look(layout.nodes[item])),
     lassoing: () => chosen.active(),
     take: (item) => chosen.toggle(layout.nodes[item]),
     lassoed: (line) =>
       chosen.add(layout.nodes.filter((_, item) => inside(line, scene.toX(layout.x[item]), scene.toY(layout.y[item])))),
   });
-  chosen = makeSelection({
+  const map = {
     changed: () => scene.redraw(),
     labelOf: (node) => textOf(colours?.labelled, layout.itemOf.get(node)),
-    guessOf: (node) => (blind() ? null : textOf(colours?.predicted, layout.itemOf.get(node))),
-  });
-  on(
-    "status",
-    settle(() => recolour(), 60, 300),
-  );
-  on("card query", () => {
-    if (layout !== null && blind()) drawWords(); // at once: what was predicted before must not stay in sight
+    guessOf: (node) => (seen.blind ? null : textOf(colours?.predicted, layout.itemOf.get(node))),
+  };
+  chosen = makeSelection(map, seen, (labels, words) => acts.tellBulk(labels, words));
+  const draw = () => {
+    chosen.button.hidden = !seen.isLabeller;
+    if (layout !== null && seen.blind) drawWords(); // at once: what was predicted before must not stay in sight
     scene.redraw();
-  });
-  return h(
+  };
+  const view = h(
     "div",
     { class: "view map" },
     h(
@@ -68,17 +75,17 @@ export function mapView() {
     chosen.view,
     h("div", { class: "below" }, parts.note, parts.legend),
   );
+  const shown = (now) => {
+    visible = now;
+    if (now) load();
+  };
+  return { view, shown, draw, redraw: settle(() => recolour(), 60, 300) };
 }
 
 /** Begin to choose nodes on the map, or end it. */
 export function startLasso() {
   chosen.turn();
   if (chosen.active()) scene.canvas.focus();
-}
-
-export function showMap(now) {
-  visible = now;
-  if (now) load();
 }
 
 async function load() {
@@ -113,10 +120,10 @@ async function load() {
 }
 
 async function recolour() {
-  if (!visible || layout === null || drawn === moment()) return;
-  const mine = moment();
+  if (!visible || layout === null || drawn === seen.moment) return;
+  const mine = seen.moment;
   try {
-    colours = await get(`/map/colours?annotator=${encodeURIComponent(state.me)}`);
+    colours = await get(`/map/colours?annotator=${encodeURIComponent(seen.me)}`);
     colours.numbers = colours.classes.map(numbersOf);
     drawn = mine;
     if (chosen.active()) chosen.draw();
@@ -131,7 +138,7 @@ async function recolour() {
 const textOf = (indices, item) => colours?.classes[indices?.[item] ?? -1] ?? null;
 const numbersAt = (indices, item) => colours?.numbers[indices?.[item] ?? -1] ?? null;
 const labelOf = (item) => numbersAt(colours?.labelled, item);
-const guessOf = (item) => (blind() ? null : numbersAt(colours?.predicted, item));
+const guessOf = (item) => (seen.blind ? null : numbersAt(colours?.predicted, item));
 
 function paint(context) {
   if (layout === null) return;
@@ -172,8 +179,8 @@ function paint(context) {
     if (chosen.has(nodes[item]))
       ring(context, { ...tints, accent: tints.ink }, spots, nodes[item], Math.max(6, size * 2), 2);
   scene.trail(context, tints.accent);
-  ring(context, tints, spots, state.card?.node, 9, 1.6);
-  ring(context, tints, spots, state.query?.node, 11, 3);
+  ring(context, tints, spots, seen.card?.node, 9, 1.6);
+  ring(context, tints, spots, seen.query?.node, 11, 3);
   if (scene.hovered >= 0) ring(context, { ...tints, accent: tints.ink }, spots, nodes[scene.hovered], 7, 1.6);
   scene.cross(context, tints.ink);
 }
@@ -210,13 +217,9 @@ function hover(item, x, y) {
     return;
   }
   const node = layout.nodes[item];
-  const words = classWords(
-    node,
-    textOf(colours?.labelled, item),
-    textOf(colours?.predicted, item),
-    colours?.sure[item] ?? null,
-  );
-  peek(node, "", words, x, y);
+  const [label, predicted] = [textOf(colours?.labelled, item), textOf(colours?.predicted, item)];
+  const words = classWords({ node, label, predicted, sure: colours?.sure[item] ?? null }, seen);
+  peek(node, "", words, x, y, acts.fetchCard);
 }
 
 function drawWords() {
@@ -225,7 +228,7 @@ function drawWords() {
     ? `${nodes.length.toLocaleString("en")} of ${total.toLocaleString("en")} rows, a sample`
     : `${total.toLocaleString("en")} rows`;
   const from = colours?.predictions_from;
-  const away = state.query && !layout.itemOf.has(state.query.node) ? " The asked row is not in the sample." : "";
+  const away = seen.query && !layout.itemOf.has(seen.query.node) ? " The asked row is not in the sample." : "";
   show(
     parts.note,
     `${what}${from ? ` · predicted from ${from} ${from === 1 ? "label" : "labels"}` : ""}.${away}`,

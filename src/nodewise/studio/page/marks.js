@@ -2,8 +2,7 @@
 // the legend of what is in sight.
 
 import { h } from "./dom.js";
-import { numbersOf, several } from "./labels.js";
-import { nameOf, numberOf } from "./store.js";
+import { nameOf, numberOf, numbersOf, several } from "./labels.js";
 
 const COLOURS = 12;
 const SHAPES = 4;

@@ -4,11 +4,8 @@
 import { get, post, upload } from "./api.js";
 import { dialog } from "./dialogs.js";
 import { announce, count, h, icon, percent, sentence, short, show } from "./dom.js";
-import { refresh, send } from "./flow.js";
 import { classMark } from "./marks.js";
 import { act, done, parts, trouble } from "./rows.js";
-import { isJudge, isOwner, on, state } from "./store.js";
-import { openTable } from "./table.js";
 
 const TABLES = ".csv,.tsv,.xlsx,.xlsm,.jsonl,.ndjson,.json,.parquet,text/csv,text/plain";
 const COLUMNS = [
@@ -17,31 +14,32 @@ const COLUMNS = [
   ["confidence", "How sure it is, 0 to 1", "it does not say"],
 ];
 
-/** The button that opens the panel; it is there for the owner and for reviewers. */
-export function modelsButton() {
-  const button = h(
+/** @typedef {import("./rows.js").Acts & {openTable: (place: Record<string, string>) => void}} Acts */
+
+/** The button that opens the panel. */
+export function modelsButton(open) {
+  return h(
     "button",
     {
       type: "button",
       class: "tool",
       id: "models-button",
       title: "Models: what a language model, rules or an older classifier say",
-      on: { click: openModels },
+      on: { click: open },
     },
     icon("model"),
     h("span", { class: "tool-name" }, "Models"),
   );
-  const draw = () => {
-    button.hidden = !isJudge();
-  };
-  on("role", draw);
-  draw();
-  return button;
 }
 
-/** Open the panel over the page. */
-export function openModels() {
-  if (document.querySelector("dialog[open]") || !state.status) return;
+/**
+ * Open the panel over the page; for the owner and for reviewers.
+ *
+ * @param {{me: string, status: any, isOwner: boolean}} seen
+ * @param {Acts} acts
+ */
+export function openModels(seen, acts) {
+  if (document.querySelector("dialog[open]") || !seen.status) return;
   const list = h("div", { class: "models" });
   const bring = h("div", { class: "row-files" });
   const box = dialog(
@@ -50,8 +48,9 @@ export function openModels() {
       const draw = async () => {
         try {
           const found = await get("/suggestions?limit=0");
-          show(list, listed(found.models, draw, close));
-          if (isOwner() && bring.childElementCount === 0) show(bring, bringing(found.columns, draw), live());
+          show(list, listed(found.models, draw, close, seen, acts));
+          if (seen.isOwner && bring.childElementCount === 0)
+            show(bring, bringing(found.columns, draw, seen.me, acts), live());
         } catch (error) {
           trouble(list, error);
         }
@@ -75,14 +74,14 @@ export function openModels() {
   box.id = "models-dialog";
 }
 
-function listed(models, again, close) {
+function listed(models, again, close, seen, acts) {
   if (models.length === 0) return h("p", {}, "No model has said anything yet.");
   const differ = () => {
     close();
-    openTable({ filter: "model", sort: "sure", down: "1" });
+    acts.openTable({ filter: "model", sort: "sure", down: "1" });
   };
   return [
-    models.map((model) => described(model, again)),
+    models.map((model) => described(model, again, seen, acts)),
     h(
       "button",
       { type: "button", on: { click: differ } },
@@ -94,7 +93,7 @@ function listed(models, again, close) {
 const share = (found) =>
   `${percent(found.mean)} right (${percent(found.low)} to ${percent(found.high)}, of ${count(found.nodes, "row")})`;
 
-function described(model, again) {
+function described(model, again, { me, isOwner }, acts) {
   const place = h("div", { class: "file-preview", role: "status" });
   const classes = Object.entries(model.classes);
   return h(
@@ -129,10 +128,10 @@ function described(model, again) {
           ]),
         ),
       ),
-    isOwner() &&
+    isOwner &&
       h(
         "button",
-        { type: "button", class: "small", on: { click: () => offerWithdrawal(model, place, again) } },
+        { type: "button", class: "small", on: { click: () => offerWithdrawal(model, place, again, me, acts) } },
         "Withdraw …",
       ),
     place,
@@ -140,16 +139,12 @@ function described(model, again) {
 }
 
 /** Say what withdrawing a model does, and do it when asked again. */
-function offerWithdrawal(model, place, again) {
+function offerWithdrawal(model, place, again, me, acts) {
   const name = short(model.name, 60);
   const go = async () => {
-    const { events } = await post("/suggestions/withdraw", { annotator: state.me, name: model.name });
+    const { events } = await post("/suggestions/withdraw", { annotator: me, name: model.name });
     const back = async () => {
-      for (const event of events) {
-        const words = `${name} counts again`;
-        if (!(await send({ path: "/undo", body: { annotator: state.me, event }, words, node: null, home: false })))
-          return;
-      }
+      for (const event of events) if (!(await acts.change("/undo", { event }, `${name} counts again`))) return;
       await again();
     };
     announce(`${name} was withdrawn`);
@@ -158,7 +153,7 @@ function offerWithdrawal(model, place, again) {
       h("p", {}, `${name} was withdrawn: what it said counts no longer.`),
       h("button", { type: "button", on: { click: back } }, "Undo"),
     );
-    await refresh();
+    await acts.refresh();
   };
   show(
     place,
@@ -168,7 +163,7 @@ function offerWithdrawal(model, place, again) {
   );
 }
 
-function bringing(columns, again) {
+function bringing(columns, again, me, acts) {
   const name = h("input", { id: "model-name", maxlength: "200", autocomplete: "off", spellcheck: "false" });
   const file = h("input", { type: "file", id: "model-file", accept: TABLES });
   const place = h("div", { class: "file-preview", role: "status" });
@@ -178,7 +173,7 @@ function bringing(columns, again) {
     return name.value.trim();
   };
   let source = null;
-  const look = () => source && preview(place, source, called, again);
+  const look = () => source && preview(place, source, called, again, me, acts);
   file.addEventListener("change", () => {
     if (!file.files[0]) return;
     column.value = "";
@@ -223,19 +218,19 @@ function choice(id, options, value) {
 const packed = (source, values) => parts("rows", source.file, { ...source.columns, ...values });
 
 /** Show what a file or a column would bring; columns can be chosen, and then it is looked at again. */
-async function preview(place, source, called, again) {
+async function preview(place, source, called, again, me, acts) {
   const name = called(source.file ? source.file.name.replace(/\.[^.]*$/, "") : source.columns.label);
   show(place, h("span", { class: "spinner", "aria-hidden": "true" }), `What ${short(name, 40)} says is read …`);
   try {
     const seen = await upload("/suggestions/preview", packed(source, { name }));
     const go = async () => {
-      const answer = await upload("/suggestions/bring", packed(source, { name, annotator: state.me }));
-      await done(place, `${count(answer.answers, "answer")} of ${short(name, 60)} were taken`, answer.event);
+      const answer = await upload("/suggestions/bring", packed(source, { name, annotator: me }));
+      await done(place, `${count(answer.answers, "answer")} of ${short(name, 60)} were taken`, answer.event, acts);
       await again();
     };
     const pick = (what, value) => {
       source.columns[what] = value;
-      preview(place, source, called, again);
+      preview(place, source, called, again, me, acts);
     };
     show(
       place,

@@ -3,8 +3,7 @@
 
 import { at, get } from "./api.js";
 import { called, count, h, kept, renew, settle, short, show } from "./dom.js";
-import { look, tellBulk } from "./flow.js";
-import { numbersOf, wordsOf } from "./labels.js";
+import { classes, numbersOf, wordsOf } from "./labels.js";
 import { classMark, fillMark, inkOn, legend, paintOf, paints, shapeOfAll, trace } from "./marks.js";
 import { classWords, peek, tip, unpeek } from "./peek.js";
 import {
@@ -19,7 +18,6 @@ import {
 } from "./relations.js";
 import { Scene } from "./scene.js";
 import { pushApart, writeNames } from "./spacing.js";
-import { blind, classes, moment, on, state } from "./store.js";
 
 const LIMIT = 150;
 const RELATED = 40; // with nodes of several types, whose names are to be read
@@ -34,11 +32,18 @@ let hops = chosen === "2" ? 2 : 1;
 let asking = null;
 let visible = true;
 const parts = {};
+/** @type {{card: any, query: any, me: string, moment: string, blind: boolean, unlearned: boolean}} it is drawn from */
+let seen;
+/**
+ * @type {{look: (node: number) => void, fetchCard: (node: number) => Promise<any>,
+ *   tellBulk: (labels: {node: number, label: string}[], words: string) => void}} what is asked for in it
+ */
+let acts;
 
-/** The neighbourhood's view, to be put into a tab. */
-export function neighbourhoodView() {
-  const canvas = h("canvas", { class: "canvas", role: "img", "aria-label": "The neighbourhood, drawn" });
-  parts.canvas = canvas;
+/** The neighbourhood of the row that is shown, for a tab; `draw`: another row; `redraw`: other labels. */
+export function neighbourhoodView(/** @type {typeof seen} */ given, /** @type {typeof acts} */ heard) {
+  [seen, acts] = [given, heard];
+  parts.canvas = h("canvas", { class: "canvas", role: "img", "aria-label": "The neighbourhood, drawn" });
   parts.hops = [1, 2].map((number) =>
     h(
       "button",
@@ -65,39 +70,36 @@ export function neighbourhoodView() {
   parts.summary = h("summary", {}, "As a list");
   parts.details = h("details", { class: "as-list" }, parts.summary, parts.list);
   parts.details.addEventListener("toggle", drawList);
-  scene = new Scene(canvas, { paint, find, hover, pick, sized: space });
-  on("card query", () => {
-    if (data !== null && blind()) drawWords(); // at once: what was predicted before must not stay in sight
-    if (state.card?.node !== data?.centre) load();
+  scene = new Scene(parts.canvas, { paint, find, hover, pick, sized: space });
+  const draw = () => {
+    if (data !== null && seen.blind) drawWords(); // at once: what was predicted before must not stay in sight
+    if (seen.card?.node !== data?.centre) load();
     else scene.redraw();
-  });
-  on(
-    "status",
-    settle(
-      () => {
-        if (data?.moment !== moment()) load(true);
-      },
-      60,
-      300,
-    ),
+  };
+  const redraw = settle(
+    () => {
+      if (data?.moment !== seen.moment) load(true);
+    },
+    60,
+    300,
   );
-  return h(
+  const shown = (now) => {
+    visible = now;
+    if (now) load(true);
+  };
+  const view = h(
     "div",
     { class: "view neighbourhood" },
     h(
       "div",
       { class: "stage" },
-      canvas,
+      parts.canvas,
       h("div", { class: "segments corner", role: "group", "aria-label": "How far to look" }, parts.hops),
     ),
     parts.strip,
     h("div", { class: "below" }, parts.note, parts.legend, parts.bulk, parts.details),
   );
-}
-
-export function showNeighbourhood(now) {
-  visible = now;
-  if (now) load(true);
+  return { view, shown, draw, redraw };
 }
 
 export function setHops(number = hops === 1 ? 2 : 1) {
@@ -113,21 +115,21 @@ function lookAround(number) {
 }
 
 function pick(item) {
-  if (data.nodes[item].type === undefined) look(data.nodes[item].node);
+  if (data.nodes[item].type === undefined) acts.look(data.nodes[item].node);
 }
 
 async function load(again = false) {
-  const node = state.card?.node;
+  const node = seen.card?.node;
   if (!visible || node === undefined) return;
   asking?.abort();
   asking = new AbortController();
-  const mine = moment();
+  const mine = seen.moment;
   parts.canvas.classList.toggle("waiting", !again);
   try {
     const limit = data?.related ? RELATED : LIMIT;
-    const query = `hops=${hops}&limit=${limit}&annotator=${encodeURIComponent(state.me)}`;
+    const query = `hops=${hops}&limit=${limit}&annotator=${encodeURIComponent(seen.me)}`;
     const answer = await get(`/nodes/${node}/neighbourhood?${query}`, asking.signal);
-    if (answer.centre !== state.card?.node) return;
+    if (answer.centre !== seen.card?.node) return;
     if (answer.related?.others.length && !chosen && hops === 1) {
       data = answer;
       return lookAround(2);
@@ -182,7 +184,7 @@ function adjacency(nodes, edges) {
   return near;
 }
 
-const guess = (node) => (blind() ? null : numbersOf(node.predicted));
+const guess = (node) => (seen.blind ? null : numbersOf(node.predicted));
 
 function radius(node) {
   if (node.hop === 0) return 13;
@@ -245,7 +247,7 @@ function paintEdges(context, colours, spots) {
 function paintNode(context, colours, node, [x, y], active) {
   const reach = radius(node);
   const label = numbersOf(node.label);
-  const asked = node.node === state.query?.node;
+  const asked = node.node === seen.query?.node;
   const shown = label ?? (asked ? null : guess(node));
   const numbers = shown ?? [];
   const colour = paintOf(numbers[0] ?? -1);
@@ -289,7 +291,7 @@ function find(x, y, reach) {
   return best;
 }
 
-const words = (node) => classWords(node.node, node.label, node.predicted, node.sure);
+const words = (node) => classWords(node, seen);
 
 function hover(item, x, y) {
   if (item < 0) {
@@ -301,7 +303,7 @@ function hover(item, x, y) {
     tip(x, y, [short(node.name, 160), `${short(node.type, 40)} · ${relationWords(data, item)}`]);
     return;
   }
-  peek(node.node, node.title || node.name, `${words(node)} · ${count(node.degree, "neighbour")}`, x, y);
+  peek(node.node, node.title || node.name, `${words(node)} · ${count(node.degree, "neighbour")}`, x, y, acts.fetchCard);
 }
 
 function drawWords() {
@@ -320,7 +322,7 @@ function drawWords() {
   );
   const used = data.nodes
     .filter((node) => node.type === undefined)
-    .map((node) => [numbersOf(node.label), node.node === state.query?.node ? null : guess(node)]);
+    .map((node) => [numbersOf(node.label), node.node === seen.query?.node ? null : guess(node)]);
   show(parts.legend, legend(used), relationLegend(data));
   parts.details.hidden = around === 0;
   drawStrip();
@@ -343,12 +345,8 @@ function drawStrip() {
       shown.map((node) =>
         h(
           "button",
-          { type: "button", class: "thumb", title: called(node), on: { click: () => look(node.node) } },
-          h("img", {
-            src: at(`/nodes/${node.node}/picture`),
-            alt: called(node, 60),
-            loading: "lazy",
-          }),
+          { type: "button", class: "thumb", title: called(node), on: { click: () => acts.look(node.node) } },
+          h("img", { src: at(`/nodes/${node.node}/picture`), alt: called(node, 60), loading: "lazy" }),
         ),
       ),
   );
@@ -364,12 +362,12 @@ function drawBulk() {
 }
 
 const isFree = (node) =>
-  node.type === undefined && node.hop === 1 && node.label === null && node.node !== state.query?.node;
+  node.type === undefined && node.hop === 1 && node.label === null && node.node !== seen.query?.node;
 
 function labelThese() {
   const label = data.nodes[0]?.label;
   const free = data.nodes.filter(isFree);
-  tellBulk(
+  acts.tellBulk(
     free.map((node) => ({ node: node.node, label })),
     `${count(free.length, "neighbour")} labelled ${wordsOf(label)}`,
   );
@@ -381,14 +379,14 @@ function drawList() {
   renew(parts.list, [listed.map((node) => [node.type, node.node, words(node)]), classes()], () => [
     listed.map((node, at) => {
       if (node.type !== undefined) return h("li", {}, otherRow(data, node, at + 1));
-      const seen = node.label ?? (blind() ? null : node.predicted);
+      const known = node.label ?? (seen.blind ? null : node.predicted);
       return h(
         "li",
         {},
         h(
           "button",
-          { type: "button", class: "row", on: { click: () => look(node.node) } },
-          classMark(seen, node.label === null),
+          { type: "button", class: "row", on: { click: () => acts.look(node.node) } },
+          classMark(known, node.label === null),
           h("span", { class: "name", dir: "auto" }, called(node)),
           h("span", { class: "quiet" }, words(node)),
         ),

@@ -1,9 +1,7 @@
 // What a tooltip says of a node: at once what the picture knows, and its title and text as soon as they are fetched.
 
-import { get } from "./api.js";
 import { called, h, percent, short, show } from "./dom.js";
 import { wordsOf } from "./labels.js";
-import { blind, state } from "./store.js";
 
 const WAIT = 140;
 const KEPT = 400;
@@ -12,15 +10,18 @@ const box = h("div", { class: "tooltip", role: "tooltip", hidden: true });
 let timer = null;
 let wanted = null;
 
-/** Show a tooltip for a node; `name` is what the picture calls it, `word` what it knows of its class. */
-export function peek(node, name, word, x, y) {
+/**
+ * Show a tooltip for a node; `name` is what the picture calls it, `word` what it knows of its class, `fetchCard` brings
+ * the rest.
+ */
+export function peek(node, name, word, x, y, fetchCard) {
   wanted = node;
   clearTimeout(timer);
   tip(x, y, lines(node, name, word));
   if (known.has(node)) return;
   timer = setTimeout(async () => {
     try {
-      const card = await get(`/nodes/${node}?annotator=${encodeURIComponent(state.me)}`);
+      const card = await fetchCard(node);
       if (known.size >= KEPT) known.delete(known.keys().next().value);
       known.set(node, card.title || card.text || card.name);
     } catch {
@@ -41,12 +42,12 @@ function lines(node, name, word) {
 }
 
 /** A node's class in words, for tooltips and lists. */
-export function classWords(node, label, predicted, sure) {
-  if (state.query?.node === node) return "asked now";
+export function classWords({ node, label, predicted, sure }, { query, blind, unlearned }) {
+  if (query?.node === node) return "asked now";
   if (label !== null) return `labelled ${short(wordsOf(label), 60)}`;
-  if (predicted !== null && !blind())
+  if (predicted !== null && !blind)
     return `predicted ${short(wordsOf(predicted), 60)}${sure === null ? "" : `, ${percent(sure)}`}`;
-  return state.status && state.status.told + state.status.given === 0 ? "unknown" : "not predicted";
+  return unlearned ? "unknown" : "not predicted";
 }
 
 /** Show lines of text near a point of the window; the first line is the strongest. */

@@ -3,10 +3,8 @@
 import { cancellable, get } from "./api.js";
 import { curve } from "./curve.js";
 import { byId, count, h, inRows, percent, sentence, settle, short, show } from "./dom.js";
-import { several } from "./labels.js";
+import { numberOf, several } from "./labels.js";
 import { bar, classMark } from "./marks.js";
-import { numberOf, on, state } from "./store.js";
-import { openTable } from "./table.js";
 
 const SLOW = 700; // milliseconds, before it is said that the report is being made
 const ENOUGH = 10; // answers of the audit, before an accuracy is told
@@ -16,19 +14,20 @@ let waiting = false;
 let halted = false; // the report was cancelled, so it waits for a press
 let later = null;
 const parts = {};
+/** @type {{status: any}} what it is drawn from */
+let seen;
+/** @type {{reported: (report: any) => void, openTable: (place: Record<string, string>) => void}} what it tells, asks */
+let acts;
 
-/** The progress view, to be put into a tab. */
-export function progressView() {
+/** The progress, for a tab. */
+export function progressView(/** @type {typeof seen} */ given, /** @type {typeof acts} */ heard) {
+  [seen, acts] = [given, heard];
   parts.figures = h("dl", { class: "figures" });
   parts.balance = h("div", { class: "balance" });
   parts.report = h("div", { class: "report" });
   parts.making = h("p", { class: "quiet making-report", role: "status" });
-  on("status", draw);
-  on(
-    "status",
-    settle(() => fetchReport(), 1500, 6000),
-  );
-  return h(
+  const fetchSoon = settle(() => fetchReport(), 1500, 6000);
+  const view = h(
     "div",
     { class: "view progress", tabindex: "0", role: "group", "aria-label": "Progress" },
     parts.figures,
@@ -45,17 +44,21 @@ export function progressView() {
       ),
     ),
   );
+  return {
+    view,
+    draw: () => {
+      draw();
+      fetchSoon();
+    },
+    shown: (now) => {
+      visible = now;
+      if (now) fetchReport();
+    },
+  };
 }
-
-export function showProgress(now) {
-  visible = now;
-  if (now) fetchReport();
-}
-
-export const lastReport = () => report;
 
 async function fetchReport() {
-  const { status } = state;
+  const { status } = seen;
   if (!visible || !status || waiting || halted || report?.from === status.last) return;
   if (status.told + status.given === 0) {
     report = null;
@@ -112,11 +115,11 @@ async function fetchReport() {
       ),
     ],
   );
-  document.dispatchEvent(new CustomEvent("report"));
+  acts.reported(report);
 }
 
 function draw() {
-  const { status } = state;
+  const { status } = seen;
   if (!status) return;
   drawBudget(status);
   const figure = (name, value, title) => [h("div", { title }, h("dt", {}, name), h("dd", {}, value))];
@@ -226,12 +229,12 @@ function drawReport(instead = null) {
         ),
       ),
     enough && report.audit_f1 && f1(report.audit_f1, " Micro-F1 over all classes, on the audit"),
-    state.status?.audit.of > 0 &&
+    seen.status?.audit.of > 0 &&
       !enough &&
       h(
         "p",
         { class: "headline quiet" },
-        `The accuracy is told after ${ENOUGH} answers of the audit; ${state.status.audit.labelled} of them are there.`,
+        `The accuracy is told after ${ENOUGH} answers of the audit; ${seen.status.audit.labelled} of them are there.`,
       ),
     key &&
       key.of > 0 &&
@@ -268,7 +271,7 @@ function drawReport(instead = null) {
           "all labelled rows. A class that nobody has named may be among them. ",
         h(
           "button",
-          { type: "button", class: "small", on: { click: () => openTable({ filter: "unlike", sort: "unlike" }) } },
+          { type: "button", class: "small", on: { click: () => acts.openTable({ filter: "unlike", sort: "unlike" }) } },
           "Look at them",
         ),
       ),

@@ -1,15 +1,11 @@
 // The row that is read beside the table: its whole text, what was said of it, and what can be done with it alone.
 
-import { get } from "./api.js";
 import { attributes, link, linked, picture, rest } from "./card.js";
 import { ago, called, count, h, keepFocus, percent, short, show } from "./dom.js";
-import { addNote, look, send } from "./flow.js";
 import { classCommand, keyHint } from "./hotkeys.js";
 import { labelField } from "./label_field.js";
-import { answerOf, labelOf, several, wordsOf } from "./labels.js";
+import { answerOf, classes, labelOf, numberOf, several, wordsOf } from "./labels.js";
 import { bar, classMark } from "./marks.js";
-import { openSimilar } from "./similar.js";
-import { classes, isJudge, isLabeller, numberOf, state } from "./store.js";
 
 const BUTTONS = 12;
 const wanted = new Map(); // node -> the class to settle it as, once the button is pressed
@@ -17,15 +13,19 @@ const wanted = new Map(); // node -> the class to settle it as, once the button 
 /**
  * The pane beside the table.
  *
- * @param {{close: () => void, back: () => void}} actions `close` leaves the table, `back` the row, where both do not
- *   fit beside each other.
+ * @param {{me: string, role: string, isLabeller: boolean, isJudge: boolean}} seen who reads.
+ * @param {{back: () => void, look: (node: number) => void, openSimilar: (card: any) => void,
+ *   fetchCard: (node: number) => Promise<any>, addNote: (node: number, text: string) => Promise<void>,
+ *   label: (card: any, label: string) => void,
+ *   change: (path: string, values: object, words: string, node: number) => void}} acts what is asked for in it;
+ *   `back` leaves the row, where it and the table do not fit beside each other.
  */
-export function readingPane(actions) {
+export function readingPane(seen, acts) {
   const body = h("div", { class: "reading-body" });
   const element = h(
     "section",
     { class: "table-reading", "aria-label": "The row that is read", tabindex: "-1" },
-    h("button", { type: "button", class: "small reading-back", on: { click: actions.back } }, "Back to the rows"),
+    h("button", { type: "button", class: "small reading-back", on: { click: () => acts.back() } }, "Back to the rows"),
     body,
   );
   let wanted = null; // the row that was asked for last: it may be on its way
@@ -47,11 +47,11 @@ export function readingPane(actions) {
       return;
     }
     try {
-      const card = await get(`/nodes/${node}?annotator=${encodeURIComponent(state.me)}`);
+      const card = await acts.fetchCard(node);
       if (mine !== turn) return;
       if (shown !== node) element.scrollTop = 0;
       shown = node;
-      const facts = JSON.stringify([card, classes(), state.role]);
+      const facts = JSON.stringify([card, classes(), seen.role]);
       if (facts === drawn) return;
       drawn = facts;
       draw(card);
@@ -80,14 +80,14 @@ export function readingPane(actions) {
         h("span", {}, title === called(card) ? `Row ${card.node + 1}` : called({ ...card, title: null })),
         card.link && link(card.link),
       ),
-      said(card),
+      said(card, seen.isJudge, acts.change),
       predicted(card),
-      isLabeller() && choices(card),
+      seen.isLabeller && choices(card, seen.me, acts.label),
       card.picture && picture(card, title),
       text && h("div", { class: "text", dir: "auto" }, linked(text)),
       card.cut && h("p", { class: "quiet" }, "It is longer than this; what is beyond is not shown."),
       attributes(card.attributes),
-      notes(card),
+      notes(card, acts.addNote),
       h(
         "div",
         { class: "buttons" },
@@ -96,17 +96,12 @@ export function readingPane(actions) {
           {
             type: "button",
             class: "small",
-            on: {
-              click: () => {
-                actions.close();
-                look(card.node);
-              },
-            },
+            on: { click: () => acts.look(card.node) },
           },
           "Open it beside the rows like it",
         ),
         card.from !== "audit" &&
-          h("button", { type: "button", class: "small", on: { click: () => openSimilar(card) } }, "Similar rows"),
+          h("button", { type: "button", class: "small", on: { click: () => acts.openSimilar(card) } }, "Similar rows"),
       ),
     );
     held?.();
@@ -116,7 +111,7 @@ export function readingPane(actions) {
 }
 
 /** What people say of the row, vote by vote where they differ; the owner or a reviewer settles it. */
-function said(card) {
+function said(card, isJudge, change) {
   const votes = Object.entries(card.votes);
   const sides = [...new Set(votes.map(([, label]) => label))];
   const from = { told: "", bulk: " (in bulk)", audit: " (for the audit)", given: " (it came with the file)" };
@@ -141,13 +136,12 @@ function said(card) {
         h("span", { class: "quiet" }, ` Skipped by ${short(card.skipped_by.join(", "), 60)}.`),
     );
   const decide = (label) =>
-    send({
-      path: "/settle",
-      body: { annotator: state.me, node: card.node, label: answerOf(label) },
-      words: `“${called(card)}” is settled as ${short(wordsOf(label), 60)}`,
-      node: card.node,
-      home: false,
-    });
+    change(
+      "/settle",
+      { node: card.node, label: answerOf(label) },
+      `“${called(card)}” is settled as ${short(wordsOf(label), 60)}`,
+      card.node,
+    );
   const other = labelField(`Another class for ${called(card)}`, {
     value: wanted.get(card.node) ?? "",
     empty: several() ? "other classes …" : "another class …",
@@ -190,7 +184,7 @@ function said(card) {
               .map(([who]) => short(who, 30))
               .join(", ")}`,
           ),
-          isJudge() &&
+          isJudge &&
             h(
               "button",
               {
@@ -205,7 +199,7 @@ function said(card) {
         ),
       ),
     ),
-    isJudge() && h("div", { class: "settle-other" }, other.element, so),
+    isJudge && h("div", { class: "settle-other" }, other.element, so),
   );
 }
 
@@ -246,21 +240,11 @@ function predicted(card) {
 }
 
 /** Give the row a class: the nearest at hand first, all of them in a list. */
-export function give(card, label) {
-  return send({
-    path: "/tell",
-    body: { annotator: state.me, labels: [{ node: card.node, label: answerOf(label) }] },
-    words: `“${called(card, 60)}” is ${short(wordsOf(label), 60)}`,
-    node: card.node,
-    home: false,
-  });
-}
-
-function choices(card) {
+function choices(card, me, give) {
   const names = several() ? [] : classes();
   const rest = names.length > BUTTONS || several();
   const other = labelField(several() ? "Classes for this row" : "Another class for this row", {
-    value: several() ? (card.votes[state.me] ?? "") : "",
+    value: several() ? (card.votes[me] ?? "") : "",
     empty: several() ? "choose classes …" : `${count(names.length - BUTTONS, "more class", "more classes")} …`,
     without: names.slice(0, BUTTONS),
   });
@@ -277,7 +261,7 @@ function choices(card) {
         {
           type: "button",
           class: "small",
-          "aria-pressed": String(card.votes[state.me] === name),
+          "aria-pressed": String(card.votes[me] === name),
           on: { click: () => give(card, name) },
         },
         classMark(name),
@@ -289,7 +273,7 @@ function choices(card) {
   );
 }
 
-function notes(card) {
+function notes(card, addNote) {
   const field = h("input", {
     class: "note-field",
     maxlength: "2000",

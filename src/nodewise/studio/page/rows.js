@@ -4,42 +4,50 @@
 import { download, SESSION, upload } from "./api.js";
 import { dialog } from "./dialogs.js";
 import { announce, called, count, h, icon, sentence, short, show } from "./dom.js";
-import { refresh, send } from "./flow.js";
-import { isOwner, on, state } from "./store.js";
-import { openTable } from "./table.js";
 
 const TABLES = ".csv,.tsv,.txt,.npy,.xlsx,.xlsm,.jsonl,.ndjson,.json,.parquet,text/csv,text/plain";
 const SHOWN = 5;
 
-/** The button that opens the panel; it is there for the owner alone. */
-export function rowsButton() {
-  const button = h(
+/**
+ * @typedef {{change: (path: string, values: object, words: string) => Promise<boolean>, refresh: () => void}} Acts
+ */
+
+/** The button that opens the panel. */
+export function rowsButton(open) {
+  return h(
     "button",
     {
       type: "button",
       class: "tool",
       id: "rows-button",
       title: "Rows: add, change, take out, predict; join another job",
-      on: { click: openRows },
+      on: { click: open },
     },
     icon("plus"),
     h("span", { class: "tool-name" }, "Rows"),
   );
-  const draw = () => {
-    button.hidden = !isOwner();
-  };
-  on("role", draw);
-  draw();
-  return button;
 }
 
-/** Open the panel over the page. */
-export function openRows() {
-  if (document.querySelector("dialog[open]") || !state.status) return;
+/**
+ * Open the panel over the page; for the owner.
+ *
+ * @param {{me: string, status: any, saved: any}} seen
+ * @param {Acts & {openTable: (place: Record<string, string>) => void}} acts
+ */
+export function openRows(seen, acts) {
+  if (document.querySelector("dialog[open]") || !seen.status) return;
   const box = dialog(
     "Rows of this job",
     (close) =>
-      h("div", { class: "dialog-body row-files" }, adding(), changing(), predicting(), removing(), joining(close)),
+      h(
+        "div",
+        { class: "dialog-body row-files" },
+        adding(seen.me, acts),
+        changing(seen, acts),
+        predicting(),
+        removing(seen, acts),
+        joining(close, seen.me, acts),
+      ),
     "wide",
   );
   box.id = "rows-dialog";
@@ -96,20 +104,18 @@ export function act(words, place, action) {
 }
 
 /** Say what was done, with a button that takes it back. */
-export async function done(place, words, event) {
+export async function done(place, words, event, /** @type {Acts} */ acts) {
   announce(words);
   show(
     place,
     h("p", {}, sentence(words)),
-    h("button", { type: "button", on: { click: () => takeBack(place, words, event) } }, "Undo"),
+    h("button", { type: "button", on: { click: () => takeBack(place, words, event, acts.change) } }, "Undo"),
   );
-  await refresh();
+  await acts.refresh();
 }
 
-async function takeBack(place, words, event) {
-  const body = { annotator: state.me, event };
-  if (await send({ path: "/undo", body, words: `undone: ${words}`, node: null, home: false }))
-    show(place, h("p", {}, sentence(`undone: ${words}`)));
+async function takeBack(place, words, event, change) {
+  if (await change("/undo", { event }, `undone: ${words}`)) show(place, h("p", {}, sentence(`undone: ${words}`)));
 }
 
 const USES = {
@@ -147,13 +153,13 @@ function told(file, seen) {
   ];
 }
 
-function adding() {
+function adding(me, acts) {
   const add = async (file, place) => {
     const seen = await upload("/rows/preview", parts("rows", file));
     const go = async () => {
-      const answer = await upload("/rows", parts("rows", file, { annotator: state.me }));
+      const answer = await upload("/rows", parts("rows", file, { annotator: me }));
       const drawn = answer.audit ? `, ${answer.audit} of them for the audit` : "";
-      await done(place, `${count(answer.count, "row")} were added${drawn}`, answer.event);
+      await done(place, `${count(answer.count, "row")} were added${drawn}`, answer.event, acts);
     };
     show(place, told(file, seen), !seen.refused && act(`Add ${count(seen.rows, "row")}`, place, go));
   };
@@ -166,12 +172,17 @@ function adding() {
   );
 }
 
-function changing() {
+function changing({ me, status }, acts) {
   const change = async (file, place) => {
     const seen = await upload("/rows/preview", parts("rows", file, { purpose: "change" }));
     const go = async () => {
-      const answer = await upload("/rows/change", parts("rows", file, { annotator: state.me }));
-      await done(place, `${count(answer.count, "row")} ${answer.count === 1 ? "was" : "were"} changed`, answer.event);
+      const answer = await upload("/rows/change", parts("rows", file, { annotator: me }));
+      await done(
+        place,
+        `${count(answer.count, "row")} ${answer.count === 1 ? "was" : "were"} changed`,
+        answer.event,
+        acts,
+      );
     };
     const again =
       seen.labelled > 0 &&
@@ -183,7 +194,7 @@ function changing() {
       );
     show(place, told(file, seen), again, !seen.refused && act(`Change ${count(seen.rows, "row")}`, place, go));
   };
-  const which = state.status.named ? "the row's name" : "the row's number, from 0 as in exports,";
+  const which = status.named ? "the row's name" : "the row's number, from 0 as in exports,";
   return section(
     "change-rows",
     "Change rows",
@@ -212,30 +223,29 @@ function predicting() {
   );
 }
 
-function removing() {
-  const hint = state.status.named
+function removing(seen, acts) {
+  const hint = seen.status.named
     ? "Names of rows, one a line or separated by commas"
     : "Numbers of rows, as the page shows them, separated by commas";
   const field = h("textarea", { id: "remove-rows", rows: "2", maxlength: "20000", spellcheck: "false" });
   const place = h("div", { class: "file-preview", role: "status" });
   const wanted = () =>
     field.value
-      .split(state.status.named ? /[,;\n]/ : /[\s,;]+/)
+      .split(seen.status.named ? /[,;\n]/ : /[\s,;]+/)
       .map((text) => text.trim())
       .filter(Boolean)
-      .map((text) => (state.status.named ? text : Number(text) - 1));
+      .map((text) => (seen.status.named ? text : Number(text) - 1));
   const draw = () => {
     const rows = wanted();
     const wrong = rows.some((row) => typeof row === "number" && !(Number.isInteger(row) && row >= 0));
     const go = async () => {
       const words = `${count(rows.length, "row")} ${rows.length === 1 ? "was" : "were"} taken out`;
-      const body = { annotator: state.me, rows };
-      if (!(await send({ path: "/rows/remove", body, words, node: null, home: false }))) {
+      if (!(await acts.change("/rows/remove", { rows }, words))) {
         draw();
         return;
       }
       field.value = "";
-      await done(place, words, state.saved.event);
+      await done(place, words, seen.saved.event, acts);
     };
     show(
       place,
@@ -254,17 +264,17 @@ function removing() {
   );
 }
 
-function joining(close) {
-  const me = h("input", { id: "join-me", maxlength: "200", autocomplete: "off", placeholder: "me" });
+function joining(close, me, acts) {
+  const theirs = h("input", { id: "join-me", maxlength: "200", autocomplete: "off", placeholder: "me" });
   const look = async (file, place) => {
-    const values = { me: me.value.trim() };
+    const values = { me: theirs.value.trim() };
     const seen = await upload("/join/preview", parts("job", file, values));
     const go = async () => {
-      const answer = await upload("/join", parts("job", file, { ...values, annotator: state.me }));
-      await done(place, `${count(answer.labels, "label")} were taken over`, answer.event);
+      const answer = await upload("/join", parts("job", file, { ...values, annotator: me }));
+      await done(place, `${count(answer.labels, "label")} were taken over`, answer.event, acts);
       const settle = () => {
         close();
-        openTable({ filter: "disagreement" });
+        acts.openTable({ filter: "disagreement" });
       };
       if (answer.disagreements)
         place.append(
@@ -305,7 +315,7 @@ function joining(close) {
     look,
   );
   found.insertBefore(
-    h("div", { class: "field" }, h("label", { for: "join-me" }, "Who is called “me” there? (optional)"), me),
+    h("div", { class: "field" }, h("label", { for: "join-me" }, "Who is called “me” there? (optional)"), theirs),
     found.lastElementChild,
   );
   return found;

@@ -1,18 +1,20 @@
 // Find a node by its name: a combobox, the arrows choose, Enter looks at it.
 
-import { get } from "./api.js";
 import { byId, called, h, settle, show } from "./dom.js";
-import { look } from "./flow.js";
 import { keyHint } from "./hotkeys.js";
 import { classMark } from "./marks.js";
-import { state } from "./store.js";
 
 let hits = [];
 let aimed = -1;
 let asked = "";
 const parts = {};
+/**
+ * @type {{findRows: (words: string) => Promise<{nodes: any[]}>, look: (node: number) => void}} what is asked for in it
+ */
+let acts;
 
-export function startSearch() {
+export function startSearch(/** @type {typeof acts} */ heard) {
+  acts = heard;
   parts.input = h("input", {
     type: "search",
     id: "search-field",
@@ -55,9 +57,7 @@ async function fetchHits() {
   }
   const mine = asked;
   try {
-    const { nodes } = await get(
-      `/nodes?q=${encodeURIComponent(mine)}&limit=12&annotator=${encodeURIComponent(state.me)}`,
-    );
+    const { nodes } = await acts.findRows(mine);
     if (mine !== asked || document.activeElement !== parts.input) return;
     hits = nodes;
     aimed = nodes.length ? 0 : -1;
@@ -124,7 +124,7 @@ function take(index) {
   asked = "";
   close();
   parts.input.blur();
-  look(node.node);
+  acts.look(node.node);
 }
 
 function typed(event) {

@@ -5,9 +5,7 @@ import { get } from "./api.js";
 import { likeliestFirst, orderClasses } from "./choices.js";
 import { dialog } from "./dialogs.js";
 import { bytes, h, show } from "./dom.js";
-import { send } from "./flow.js";
 import { openKeys } from "./help.js";
-import { isOwner, state } from "./store.js";
 
 /** What the settings of a session are called here, for people. */
 const FACTS = {
@@ -24,12 +22,15 @@ const FACTS = {
   "why this strategy": "why these rows",
 };
 
-/** Open the settings over the page. */
-export function openSettings() {
-  if (document.querySelector("dialog[open]") || !state.status) return;
+/**
+ * Open the settings over the page.
+ *
+ * @param {{status: any, isOwner: boolean}} seen
+ * @param {{change: (path: string, values: object, words: string) => Promise<boolean>}} acts
+ */
+export function openSettings({ status, isOwner }, { change }) {
+  if (document.querySelector("dialog[open]") || !status) return;
   const body = h("div", { class: "dialog-body" });
-  const change = (path, values, words) =>
-    send({ path, body: { annotator: state.me, ...values }, words, node: null, home: false });
   const number = (id, label, value, most) => {
     const input = h("input", { type: "number", id, min: "1", max: String(most), step: "1", value, required: true });
     return { input, field: h("div", { class: "field" }, h("label", { for: id }, label), input) };
@@ -54,11 +55,13 @@ export function openSettings() {
     const save = async (event) => {
       event.preventDefault();
       const [labels, each, text] = [Number(budget.input.value), Number(redundancy.input.value), guideline.value];
-      const changes = [
-        labels !== now.budget && ["/budget", { budget: labels }, `the budget is ${labels} now`],
-        each !== now.redundancy && ["/redundancy", { redundancy: each }, `every row is asked of ${each} now`],
-        text !== now.guideline && ["/classes/describe", { name: null, text }, "the guideline of the job"],
-      ].filter(Boolean);
+      const changes = /** @type {[string, object, string][]} */ (
+        [
+          labels !== now.budget && ["/budget", { budget: labels }, `the budget is ${labels} now`],
+          each !== now.redundancy && ["/redundancy", { redundancy: each }, `every row is asked of ${each} now`],
+          text !== now.guideline && ["/classes/describe", { name: null, text }, "the guideline of the job"],
+        ].filter(Boolean)
+      );
       for (const [path, values, words] of changes) if (!(await change(path, values, words))) return;
       box.close();
     };
@@ -71,7 +74,7 @@ export function openSettings() {
     ];
     show(
       body,
-      isOwner()
+      isOwner
         ? h(
             "form",
             { class: "settings-form", on: { submit: save } },

@@ -6,7 +6,6 @@ import { dialog } from "./dialogs.js";
 import { called, count, h, keepFocus, percent, sentence, short, show } from "./dom.js";
 import { wordsOf } from "./labels.js";
 import { classMark } from "./marks.js";
-import { blind, isLabeller, state } from "./store.js";
 
 const NUMBERS = [10, 20, 50, 100];
 
@@ -14,8 +13,11 @@ const NUMBERS = [10, 20, 50, 100];
  * Show the rows most similar to one.
  *
  * @param {{node: number, heading: string, label: string | null}} row the one.
+ * @param {{me: string, status: any, blind: boolean, isLabeller: boolean}} seen
+ * @param {Parameters<typeof openAction>[2]} acts
  */
-export function openSimilar(row) {
+export function openSimilar(row, seen, acts) {
+  const { me, blind, isLabeller } = seen;
   const view = { most: 20, labelled: false, rows: [], chosen: new Set(), turn: 0 };
   const list = h("ul", { class: "similar-list", "aria-label": "Similar rows" });
   const said = h("p", { class: "quiet", role: "status" }, "One moment …");
@@ -23,7 +25,7 @@ export function openSimilar(row) {
 
   const load = async () => {
     const mine = ++view.turn;
-    const query = `limit=${view.most}&labelled=${view.labelled}&annotator=${encodeURIComponent(state.me)}`;
+    const query = `limit=${view.most}&labelled=${view.labelled}&annotator=${encodeURIComponent(me)}`;
     try {
       const found = await get(`/nodes/${row.node}/similar?${query}`);
       if (mine !== view.turn) return;
@@ -66,7 +68,7 @@ export function openSimilar(row) {
       h(
         "label",
         {},
-        isLabeller() && box,
+        isLabeller && box,
         h(
           "span",
           { class: "similar-row" },
@@ -99,10 +101,17 @@ export function openSimilar(row) {
     draw();
   };
   const act = () =>
-    openAction("label", { nodes: [...view.chosen] }, acted, {
-      label: row.label ?? "",
-      beside: `They are similar to “${short(row.heading, 80)}”, which is not among them.`,
-    });
+    openAction(
+      {
+        action: "label",
+        rows: { nodes: [...view.chosen] },
+        label: row.label ?? "",
+        beside: `They are similar to “${short(row.heading, 80)}”, which is not among them.`,
+      },
+      seen,
+      acts,
+      acted,
+    );
   const acted = () => {
     view.chosen.clear();
     load();
@@ -114,7 +123,7 @@ export function openSimilar(row) {
     const chosen = view.chosen.size;
     show(
       bar,
-      isLabeller() && [
+      isLabeller && [
         button("Choose all shown", () => choose(view.rows.map(({ node }) => node)), view.rows.length === 0),
         button("Choose none", () => choose([]), chosen === 0),
         button(`Label ${count(chosen, "row")} …`, act, chosen === 0, "small primary"),
@@ -153,7 +162,7 @@ export function openSimilar(row) {
         { class: "dialog-body" },
         h("p", { class: "similar-to", dir: "auto" }, "To ", h("b", {}, short(row.heading, 200))),
         h("div", { class: "similar-tools" }, number, h("label", { class: "check" }, labelled, "also labelled ones")),
-        blind() &&
+        blind &&
           h(
             "p",
             { class: "notice" },

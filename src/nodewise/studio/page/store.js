@@ -2,6 +2,7 @@
 
 import { SESSION } from "./api.js";
 import { kept } from "./dom.js";
+import { classes, labelOf, learnClasses, membersOf, NONE, several } from "./labels.js";
 
 const listeners = new Map();
 
@@ -18,6 +19,10 @@ const listeners = new Map();
  *   own link gives, or null. looking: nobody is to be asked on this page.
  * - gone: the votes on the asked node where somebody else has labelled it meanwhile; hint: a soft word on a press that
  *   was ignored.
+ * - report: how accurate it is, as told last.
+ * - choices: by node the classes chosen for it and not saved yet, where a row may have several.
+ *
+ * The rest follows from these.
  */
 export const state = {
   status: null,
@@ -32,11 +37,91 @@ export const state = {
   error: null,
   hint: "",
   gone: null,
+  report: null,
   online: true,
   role: "owner",
   person: null,
   looking: false,
   me: kept.read("annotator", ""),
+  /** @type {Map<number, {names: string[], none: boolean}>} */
+  choices: new Map(),
+
+  /** Whether whoever works here may do everything; the studio checks it as well. */
+  get isOwner() {
+    return this.role === "owner";
+  },
+
+  /** Whether whoever works here is asked, and labels. */
+  get isLabeller() {
+    return this.isOwner || this.role === "annotator";
+  },
+
+  /** Whether whoever works here settles disagreements. */
+  get isJudge() {
+    return this.isOwner || this.role === "reviewer";
+  },
+
+  /** Whether the node that is shown is the asked one. */
+  get atHome() {
+    return this.trail.length === 0;
+  },
+
+  /** The node that a class button would label now, or null. */
+  get target() {
+    return (this.isLabeller ? (this.atHome ? this.query?.node : this.trail.at(-1).node) : null) ?? null;
+  },
+
+  /**
+   * Whether no prediction must be seen now, of any node: the asked one is to be judged without it, and those of its
+   * neighbours would tell it.
+   */
+  get blind() {
+    return this.query !== null && (this.query.audit || this.query.card.hidden);
+  },
+
+  /** What labels and predictions on a picture depend on: the log, the predictions, and who looks. */
+  get moment() {
+    const { status, me } = this;
+    return `${status?.last} ${status?.predictions_version} ${status?.updating} ${me}`;
+  },
+
+  /** Whether there is no label yet to learn from. */
+  get unlearned() {
+    return this.status !== null && this.status.told + this.status.given === 0;
+  },
+
+  /**
+   * The class that Enter gives to the node that is shown, or null: not on questions of the audit, nor where another
+   * opinion is wanted.
+   */
+  get acceptable() {
+    const { card, query } = this;
+    const wanted = this.atHome ? query !== null && !query.audit : card?.label === null;
+    if (!wanted || this.blind || card.hidden || card.updating || !card.predicted?.length) return null;
+    return several() ? labelOf(card.given ?? []) : card.predicted[0][0];
+  },
+
+  /** What this annotator has said of the row that is shown, or what counts where nobody has; null: nothing. */
+  get said() {
+    const { card, me } = this;
+    return card.votes[me] ?? (Object.keys(card.votes).length ? null : card.label);
+  },
+
+  /**
+   * What is chosen for the row that is shown; null where nothing was touched. `none`: none of the classes is chosen,
+   * which is more than that no class is.
+   */
+  get choice() {
+    const made = this.choices.get(this.target);
+    return made ? { ...made, names: made.names.filter((name) => classes().includes(name)) } : null;
+  },
+
+  /** The same, or else what was said of the row before. */
+  get standing() {
+    const made = this.choice;
+    const before = made || this.atHome ? null : this.said;
+    return made ?? (before === null ? { names: [], none: false } : { names: membersOf(before), none: before === NONE });
+  },
 };
 
 export function on(names, action) {
@@ -46,58 +131,16 @@ export function on(names, action) {
   }
 }
 
-/** No longer call an action for the parts named. */
-export function off(names, action) {
-  for (const name of names.split(" "))
-    listeners.set(
-      name,
-      (listeners.get(name) ?? []).filter((other) => other !== action),
-    );
-}
-
 /** Change parts of the state and tell those who draw them, each once. */
 export function set(changes) {
   Object.assign(state, changes);
+  if (changes.status) learnClasses(changes.status);
   tell(...Object.keys(changes));
 }
 
 export function tell(...names) {
   for (const action of new Set(names.flatMap((name) => listeners.get(name) ?? []))) action(state);
 }
-
-/** Whether whoever works here may do everything; the studio checks it as well. */
-export const isOwner = () => state.role === "owner";
-
-/** Whether whoever works here is asked, and labels. */
-export const isLabeller = () => state.role === "owner" || state.role === "annotator";
-
-/** Whether whoever works here settles disagreements. */
-export const isJudge = () => state.role === "owner" || state.role === "reviewer";
-
-/** Whether the node that is shown is the asked one. */
-export const atHome = () => state.trail.length === 0;
-
-/** The node that a class button would label now, or null. */
-export const target = () => (isLabeller() ? (atHome() ? state.query?.node : state.trail.at(-1).node) : null) ?? null;
-
-/**
- * Whether no prediction must be seen now, of any node: the asked one is to be judged without it, and those of its
- * neighbours would tell it.
- */
-export const blind = () => state.query !== null && (state.query.audit || state.query.card.hidden);
-
-/** What labels and predictions on a picture depend on: the log, the predictions, and who looks. */
-export const moment = () =>
-  `${state.status?.last} ${state.status?.predictions_version} ${state.status?.updating} ${state.me}`;
-
-/** The names of the classes, by their numbers. */
-export const classes = () => state.status?.classes ?? [];
-
-/** The number of a class, which it keeps; -1 for none. */
-export const numberOf = (name) =>
-  state.status && Object.hasOwn(state.status.numbers, name) ? state.status.numbers[name] : -1;
-
-export const nameOf = (number) => classes().find((name) => numberOf(name) === number) ?? null;
 
 // Changes that did not get through. They stay until they are saved or thrown away, also when the page is loaded again.
 const storageKey = () => `nodewise.unsaved.${SESSION}`;

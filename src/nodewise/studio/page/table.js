@@ -7,12 +7,11 @@ import { get } from "./api.js";
 import { dialog } from "./dialogs.js";
 import { ago, count, h, keepFocus, renew, settle, show } from "./dom.js";
 import { filterFields, fromPlace, toPlace, toQuery, toWhere } from "./filters.js";
-import { undo } from "./flow.js";
 import { classOf, commandOf, hasItsOwnUse } from "./hotkeys.js";
-import { several } from "./labels.js";
+import { nameOf, several } from "./labels.js";
 import { chosenColumns, lineOf, ownColumns, ROW, tick } from "./lines.js";
-import { give, readingPane } from "./reading.js";
-import { blind, isLabeller, nameOf, off, on, state } from "./store.js";
+import { readingPane } from "./reading.js";
+import { openSimilar } from "./similar.js";
 
 const WINDOW = 100; // rows fetched at a time
 const COLUMNS = [
@@ -23,28 +22,39 @@ const COLUMNS = [
   ["time", "When, who"],
 ];
 
+/**
+ * @typedef {{status: any, me: string, role: string, trail: {node: number}[], blind: boolean, isOwner: boolean,
+ *   isLabeller: boolean, isJudge: boolean}} Seen what the desk is drawn from
+ * @typedef {{undo: () => void, look: (node: number) => void, label: (row: any, label: string) => void,
+ *   fetchCard: (node: number) => Promise<any>, addNote: (node: number, text: string) => Promise<void>,
+ *   change: (path: string, values: object, words: string, node?: number) => Promise<boolean>,
+ *   acted: (answer: any, words: string) => void}} Acts what is asked for in it
+ */
+
 let open = null; // the desk that is there, to be led to another place
 
 /** Open the desk over the page, at a filter. */
-export function openTable(place = {}) {
-  if (document.querySelector("dialog[open]") || !state.status) return;
+export function openTable(place, /** @type {Seen} */ seen, /** @type {Acts} */ acts) {
+  if (document.querySelector("dialog[open]") || !seen.status) return;
   goTo(toPlace(fromPlace(place)));
-  makeDesk(place);
+  makeDesk(place, seen, acts);
 }
 
 /** Show the desk at the place that the address names: in the one that is open, or in a new one. */
-export function showTable(place) {
+export function showTable(place, /** @type {Seen} */ seen, /** @type {Acts} */ acts) {
   if (open !== null) open.goes(place);
-  else makeDesk(place);
+  else makeDesk(place, seen, acts);
 }
+
+/** Labels, predictions or who looks have changed: the desk shows it, if it is open. */
+export const drawTable = () => open?.renewed();
 
 /** Take the desk away without a word in the address: that is elsewhere already. */
 export function leaveTable() {
   if (open !== null) open.leave();
 }
 
-/** @param {Record<string, string>} place */
-function makeDesk(place) {
+function makeDesk(/** @type {Record<string, string>} */ place, /** @type {Seen} */ seen, /** @type {Acts} */ acts) {
   const view = {
     asked: fromPlace(place),
     listing: null,
@@ -53,7 +63,7 @@ function makeDesk(place) {
     fetched: new Set(),
     chosen: new Map(),
     all: false,
-    current: rowOf(place),
+    current: rowOf(place, seen.status),
     columns: [],
     shown: null,
     captions: [],
@@ -74,7 +84,7 @@ function makeDesk(place) {
     drawHead();
     draw();
   });
-  const acts = { choose: (index) => choose(index, true), chosen: () => drawBulk() };
+  const lineActs = { choose: (index) => choose(index, true), chosen: () => drawBulk() };
 
   const fetchRows = async (start) => {
     if (view.fetched.has(start)) return;
@@ -83,7 +93,7 @@ function makeDesk(place) {
     const query = toQuery(view.asked, view.listing);
     query.set("offset", String(start));
     query.set("limit", String(WINDOW));
-    query.set("annotator", state.me);
+    query.set("annotator", seen.me);
     for (const name of view.shown ?? []) query.append("columns", name);
     try {
       const page = await get(`/table?${query}`);
@@ -141,8 +151,8 @@ function makeDesk(place) {
     // lines that say the same stay: one that is being pressed must not be taken away
     const { current, shown: own, asked } = view;
     const saying = shown.map(([row, index]) => [index, row, row.time === null ? "" : ago(row.time)]);
-    renew(body, [saying, current, own, asked, state.status?.numbers], () =>
-      shown.map(([row, index]) => lineOf(row, index, view, acts)),
+    renew(body, [saying, current, own, asked, seen.status?.numbers], () =>
+      shown.map(([row, index]) => lineOf(row, index, view, lineActs)),
     );
     tick(body, view);
     held?.();
@@ -207,7 +217,9 @@ function makeDesk(place) {
           view.all = false;
           draw();
         }),
-        possible().map((name) => button(words[name], () => openAction(name, rows, acted), name === "label")),
+        possible(seen).map((action) =>
+          button(words[action], () => openAction({ action, rows }, seen, acts, acted), action === "label"),
+        ),
       ],
     );
     held?.();
@@ -296,21 +308,26 @@ function makeDesk(place) {
   };
   const hidden = h("p", { class: "notice", hidden: true });
   const drawBlind = () => {
-    hidden.hidden = !blind();
+    hidden.hidden = !seen.blind;
     show(
       hidden,
       "Predictions are hidden here until you have answered the row that you are asked about:",
       " it is to be judged without them.",
     );
   };
-  const pane = readingPane({
-    close: () => leave(),
+  const pane = readingPane(seen, {
+    ...acts,
+    openSimilar: (card) => openSimilar(card, seen, acts),
+    look: (node) => {
+      leave();
+      acts.look(node);
+    },
     back: () => {
       desk.classList.remove("reading");
       scroller.focus();
     },
   });
-  const fields = filterFields(view, changed);
+  const fields = filterFields(view, () => Object.keys(seen.status?.annotators ?? {}), changed);
   const tools = h("div", { class: "table-tools" }, fields.element, owns.element, said);
   const desk = h(
     "div",
@@ -336,12 +353,12 @@ function makeDesk(place) {
     const number = classOf(command);
     if (event.key === "ArrowDown" && inList) step(1);
     else if (event.key === "ArrowUp" && inList) step(-1);
-    else if (command === "undo" && !event.repeat) undo();
-    else if (number !== null && !event.repeat && isLabeller() && view.current !== null && !several()) {
+    else if (command === "undo" && !event.repeat) acts.undo();
+    else if (number !== null && !event.repeat && seen.isLabeller && view.current !== null && !several()) {
       // of several classes one key would replace all: they are chosen beside the row
       const label = nameOf(number);
       const row = [...view.rows.values()].find((each) => each.node === view.current);
-      if (label !== null && row) give(row, label);
+      if (label !== null && row) acts.label(row, label);
     } else return;
     event.preventDefault();
   });
@@ -351,23 +368,22 @@ function makeDesk(place) {
     panel.close();
   };
   panel.addEventListener("close", () => {
-    off("status me", renewed);
     open = null;
-    if (panel.dataset.quiet !== "yes") goTo(state.trail.length ? { row: String(state.trail.at(-1).node + 1) } : {});
+    if (panel.dataset.quiet !== "yes") goTo(seen.trail.length ? { row: String(seen.trail.at(-1).node + 1) } : {});
   });
   open = {
     leave,
+    renewed,
     goes: (there) => {
       const before = JSON.stringify(view.asked);
       view.asked = fromPlace(there);
-      view.current = rowOf(there);
+      view.current = rowOf(there, seen.status);
       pane.read(view.current);
       fields.draw();
       if (JSON.stringify(view.asked) !== before) again();
       else draw();
     },
   };
-  on("status me", renewed);
   fields.draw();
   drawBlind();
   again();
@@ -378,7 +394,7 @@ function makeDesk(place) {
 }
 
 /** The row that an address names, or null. */
-function rowOf(place) {
+function rowOf(place, { nodes }) {
   const node = Number(place.row) - 1;
-  return Number.isInteger(node) && node >= 0 && node < state.status.nodes ? node : null;
+  return Number.isInteger(node) && node >= 0 && node < nodes ? node : null;
 }

@@ -1,28 +1,28 @@
 // One line under the classes: what has been saved, what is being saved, what went wrong and how to go on.
 
-import { declareAnyway, takeInstead } from "./choices.js";
 import { byId, capital, h, icon, sentence, show } from "./dom.js";
-import { choose, retry, send, undo } from "./flow.js";
 import { keyHint } from "./hotkeys.js";
 import { several } from "./labels.js";
 import { classMark } from "./marks.js";
-import { isOwner, on, set, state, unsaved } from "./store.js";
 
-export function startTelling() {
-  const line = h("div", { class: "telling", id: "telling" });
-  byId("choices").append(line);
-  on("saved sending failed error hint phase status", () => draw(line));
-  draw(line);
-}
+const line = h("div", { class: "telling", id: "telling" });
 
-function draw(line) {
-  const { failed, error, sending, saved, hint } = state;
-  if (error) show(line, problem(error));
-  else if (failed) show(line, kept(failed));
+/**
+ * @param {{failed: any[] | null, error: any, sending: any, saved: any, hint: string, isOwner: boolean}} seen what
+ *   became of the last change.
+ * @param {{choose: (label: string) => void, retry: () => void, send: (request: any) => void,
+ *   undo: (event: number) => void, discard: () => void, dismiss: () => void, takeInstead: (name: string) => void,
+ *   declareAnyway: (name: string) => void}} acts what is asked for.
+ */
+export function drawTelling(seen, acts) {
+  const { failed, error, sending, saved, hint } = seen;
+  if (!line.isConnected) byId("choices").append(line);
+  if (error) show(line, problem(error, seen.isOwner, acts));
+  else if (failed) show(line, kept(failed, acts));
   else if (sending)
     show(line, h("p", { class: "quiet" }, h("span", { class: "spinner", "aria-hidden": "true" }), "Saving …"));
   else if (hint) show(line, h("p", { class: "quiet hint", role: "status" }, sentence(hint)));
-  else if (saved) show(line, done(saved));
+  else if (saved) show(line, done(saved, acts));
   else
     show(
       line,
@@ -34,7 +34,7 @@ function draw(line) {
     );
 }
 
-function done(saved) {
+function done(saved, acts) {
   return h(
     "p",
     { class: "saved" },
@@ -42,12 +42,12 @@ function done(saved) {
     h("b", {}, saved.undo ? "Saved" : "Undone"),
     saved.label !== null && classMark(saved.label),
     h("span", { class: "words" }, capital(saved.words)),
-    saved.undo && h("button", { type: "button", class: "small", on: { click: () => undo(saved.event) } }, "Undo"),
+    saved.undo && h("button", { type: "button", class: "small", on: { click: () => acts.undo(saved.event) } }, "Undo"),
   );
 }
 
 /** What did not reach the studio: it is kept here, and can be sent again. */
-function kept(failed) {
+function kept(failed, acts) {
   const last = failed.at(-1);
   const more = failed.length > 1 ? ` and ${failed.length - 1} more` : "";
   return h(
@@ -57,15 +57,15 @@ function kept(failed) {
     h("span", { class: "words" }, `${last.words}${more} (${last.why}). It is kept here.`),
     h(
       "button",
-      { type: "button", class: "small primary", on: { click: () => retry() } },
+      { type: "button", class: "small primary", on: { click: () => acts.retry() } },
       "Try again",
       keyHint("retry"),
     ),
-    h("button", { type: "button", class: "small", on: { click: unsaved.discard } }, "Discard"),
+    h("button", { type: "button", class: "small", on: { click: () => acts.discard() } }, "Discard"),
   );
 }
 
-function problem(error) {
+function problem(error, isOwner, acts) {
   const { suggestion, request, overrule } = error;
   const said = request?.body.labels?.[0]?.label;
   const typed = Array.isArray(said) ? null : said; // of several classes each is one that there is
@@ -77,18 +77,18 @@ function problem(error) {
     error.again &&
       h(
         "button",
-        { type: "button", class: "small primary", on: { click: () => retry() } },
+        { type: "button", class: "small primary", on: { click: () => acts.retry() } },
         "Try again",
         keyHint("retry"),
       ),
     overrule &&
-      isOwner() &&
+      isOwner &&
       h(
         "button",
         {
           type: "button",
           class: "small primary",
-          on: { click: () => send({ ...overrule, body: { ...overrule.body, overrule: true } }) },
+          on: { click: () => acts.send({ ...overrule, body: { ...overrule.body, overrule: true } }) },
         },
         "Overrule it",
       ),
@@ -98,7 +98,7 @@ function problem(error) {
         {
           type: "button",
           class: "small primary",
-          on: { click: () => (declared ? takeInstead(suggestion) : choose(suggestion)) },
+          on: { click: () => (declared ? acts.takeInstead(suggestion) : acts.choose(suggestion)) },
         },
         `Use ${suggestion}`,
       ),
@@ -106,24 +106,24 @@ function problem(error) {
       declared &&
       h(
         "button",
-        { type: "button", class: "small", on: { click: () => declareAnyway(declared) } },
+        { type: "button", class: "small", on: { click: () => acts.declareAnyway(declared) } },
         `${declared} is a new class`,
       ),
     suggestion &&
       typed &&
-      isOwner() &&
+      isOwner &&
       h(
         "button",
         {
           type: "button",
           class: "small",
-          on: { click: () => send({ ...request, body: { ...request.body, new_class: true } }) },
+          on: { click: () => acts.send({ ...request, body: { ...request.body, new_class: true } }) },
         },
         `${typed} is a new class`,
       ),
     h(
       "button",
-      { type: "button", class: "small", "aria-label": "Dismiss", on: { click: () => set({ error: null }) } },
+      { type: "button", class: "small", "aria-label": "Dismiss", on: { click: () => acts.dismiss() } },
       icon("close"),
     ),
   );

@@ -1,47 +1,40 @@
 // Who says what of the row that is shown: people, models, the learner. Nothing of it where one is to judge unswayed.
 
 import { byId, h, percent, renew, short } from "./dom.js";
-import { choose } from "./flow.js";
 import { hiddenWords, keyHint } from "./hotkeys.js";
 import { classMark } from "./marks.js";
-import { atHome, blind, isLabeller, on, set, state } from "./store.js";
 
-/** An element for the card; it keeps itself up to date. */
-export function voices() {
-  const view = h("section", { class: "voices", id: "voices", "aria-label": "Who says what" });
-  fill(view);
-  return view;
-}
-
-on("predicted query trail", () => {
-  const view = byId("voices");
-  if (view) fill(view);
-});
+/** @typedef {{card: any, query: any, atHome: boolean, blind: boolean, isLabeller: boolean}} Seen the row, who looks */
 
 /** What models say of the row that is shown; nothing where it is kept back. */
-const suggested = () => (state.card === null || blind() || state.card.hidden ? [] : (state.card.suggested ?? []));
+const suggested = ({ card, blind }) => (card === null || blind || card.hidden ? [] : (card.suggested ?? []));
 
 /** The class that the key m gives: what the first model says that says anything. Null where none may be accepted. */
-function offered() {
-  const { card, query } = state;
-  const wanted = isLabeller() && (atHome() ? query !== null : card?.label === null);
-  return wanted ? (suggested()[0]?.label ?? null) : null;
+function offered(/** @type {Seen} */ seen) {
+  const wanted = seen.isLabeller && (seen.atHome ? seen.query !== null : seen.card?.label === null);
+  return wanted ? (suggested(seen)[0]?.label ?? null) : null;
 }
 
 /** Give the row the class that a model says; never where that is hidden. */
-export function acceptModel() {
-  const label = offered();
-  if (label !== null && (byId("voices")?.getClientRects().length ?? 0) === 0)
-    set({ hint: hiddenWords("what the model says") });
+export function acceptModel(/** @type {Seen} */ seen, { choose, hint }) {
+  const label = offered(seen);
+  if (label !== null && (byId("voices")?.getClientRects().length ?? 0) === 0) hint(hiddenWords("what the model says"));
   else if (label !== null) choose(label);
 }
 
-function fill(view) {
-  const said = suggested();
+/**
+ * Draw the voices into their place.
+ *
+ * @param {HTMLElement} view
+ * @param {Seen} seen
+ * @param {(label: string) => void} choose called with what is accepted.
+ */
+export function drawVoices(view, seen, choose) {
+  const said = suggested(seen);
   view.hidden = said.length === 0;
-  const { card } = state;
+  const { card } = seen;
   const learner = said.length > 0 && !card.updating ? (card.predicted?.[0] ?? null) : null;
-  const accepts = offered() !== null;
+  const accepts = offered(seen) !== null;
   renew(view, [card?.node, said, learner, card?.votes, accepts], () => [
     h("h2", {}, "Who says what"),
     h(

@@ -32,10 +32,16 @@ def roles(graph: Graph) -> dict[str, str]:
 
     Role -> the attribute's name, for those that there are.
     """
-    lower = {name.strip().lower(): name for name in reversed(list(graph.attributes))}
+    originals = _originals(graph)
+    lower = {name.strip().lower(): name for name in reversed(list(graph.attributes)) if name not in originals}
     attribute = {role: next((lower[name] for name in names if name in lower), None) for role, names in _ROLES.items()}
     attribute["picture"] = Pictures.attribute(graph)
     return {role: name for role, name in attribute.items() if name is not None}
+
+
+def _originals(graph: Graph) -> Collection[str]:
+    """Columns that the text was put together from: it shows them."""
+    return () if graph.preparation is None else set(graph.preparation.originals.values())
 
 
 def with_shown_text(graph: Graph, column: str | None) -> Graph:
@@ -60,7 +66,7 @@ def texts(graph: Graph, node: int, without: Collection[str] = ()) -> dict[str, A
         role: str(graph.attributes[known[role]][node]) if role in known else "" for role in ("title", "text", "link")
     }
     link = safe_link(shown["link"])
-    used = {known[role] for role in known if role != "link" or link is not None} | set(without)
+    used = {known[role] for role in known if role != "link" or link is not None} | {*without, *_originals(graph)}
     others = {name: str(cells[node]) for name, cells in graph.attributes.items() if name not in used}
     filled = {name: text for name, text in others.items() if text.strip()}
     cut = (

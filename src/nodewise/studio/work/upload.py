@@ -257,7 +257,8 @@ def _build(new: NewSession, nodes: Path, edges: Path | None, reporter: Reporter)
     from nodewise.graph import Graph
     from nodewise.graph.knn.knn import knn_from_table
 
-    nodes, text = _join_texts(nodes, new.text)
+    table = nodes
+    nodes, text = _join_texts(table, new.text)
     columns: dict[str, Any] = {"label": new.label or "", "text": text, "id": new.id}
     if new.label and new.several:
         columns["separator"] = new.separator or SEPARATOR
@@ -268,7 +269,17 @@ def _build(new: NewSession, nodes: Path, edges: Path | None, reporter: Reporter)
         graph = knn_from_table(nodes, new.knn, new.metric, reporter=reporter, name=new.name, **columns)
     else:
         graph = Graph.from_csv(nodes, edges, name=new.name, **columns)
-    return replace(with_shown_text(graph, text), preparation=_told_joined(graph.preparation, text, joined))
+    graph = replace(with_shown_text(graph, text), preparation=_told_joined(graph.preparation, text, joined))
+    return _with_originals(graph, table) if joined else graph
+
+
+def _with_originals(graph: Graph, table: Path) -> Graph:
+    """The graph with the columns that its texts were put together from, for whoever exports it."""
+    if graph.preparation is None:
+        return graph
+    cells = read_table(table)
+    kept: dict[str, Any] = {attribute: cells.column(name) for name, attribute in graph.preparation.originals.items()}
+    return replace(graph, attributes={**kept, **graph.attributes})
 
 
 def _told_joined(known: Preparation | None, text: str | None, joined: tuple[str, ...]) -> Preparation | None:
