@@ -1,6 +1,6 @@
 // When there is nothing to ask: why, what was reached, and what can be done next.
 
-import { byId, count, h, inRows, percent, sentence, show } from "./dom.js";
+import { byId, count, h, inRows, percent, renew, sentence, show } from "./dom.js";
 import { exportButtons } from "./exporting.js";
 import { ask, beginLabelling, setBudget, undo } from "./flow.js";
 import { keyHint } from "./hotkeys.js";
@@ -9,6 +9,7 @@ import { lastReport } from "./progress.js";
 import { atHome, isLabeller, isOwner, on, state } from "./store.js";
 
 const STEP = 10;
+const view = h("div");
 
 /** @param {() => void} closed called when it begins: there is no neighbourhood to show then. */
 export function startClosing(closed) {
@@ -23,9 +24,12 @@ function draw() {
   const { card, nothing, status } = state;
   document.body.classList.toggle("closed", card === null && atHome() && nothing !== "");
   if (card !== null || !atHome() || !nothing || !status) return;
-  const busy = byId("card").contains(document.activeElement) && document.activeElement.tagName === "INPUT";
-  if (busy) return; // somebody is typing the new budget
-  show(byId("card"), state.looking ? looking() : status.done ? spent(status) : waiting(nothing));
+  if (view.contains(document.activeElement?.closest(".raise") ?? null)) return; // somebody is typing the new budget
+  const { done, told, nodes, budget } = status;
+  renew(view, [state.looking, nothing, done, told, nodes, budget, state.role, lastReport()], () =>
+    state.looking ? looking() : done ? spent(status) : waiting(nothing),
+  );
+  if (!byId("card").contains(view)) show(byId("card"), view);
 }
 
 function looking() {
@@ -108,7 +112,7 @@ function more() {
   );
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    field.blur();
+    /** @type {HTMLElement} */ (document.activeElement).blur();
     setBudget(Math.round(Number(field.value)));
   });
   return [

@@ -1,7 +1,7 @@
 // One line under the classes: what has been saved, what is being saved, what went wrong and how to go on.
 
 import { declareAnyway, takeInstead } from "./choices.js";
-import { byId, capital, h, icon, sentence, show } from "./dom.js";
+import { byId, capital, h, icon, renew, sentence } from "./dom.js";
 import { choose, retry, send, undo } from "./flow.js";
 import { keyHint } from "./hotkeys.js";
 import { several } from "./labels.js";
@@ -17,22 +17,23 @@ export function startTelling() {
 
 function draw(line) {
   const { failed, error, sending, saved, hint } = state;
-  if (error) show(line, problem(error));
-  else if (failed) show(line, kept(failed));
-  else if (sending)
-    show(line, h("p", { class: "quiet" }, h("span", { class: "spinner", "aria-hidden": "true" }), "Saving …"));
-  else if (hint) show(line, h("p", { class: "quiet hint", role: "status" }, sentence(hint)));
-  else if (saved) show(line, done(saved));
-  else
-    show(
-      line,
-      h(
-        "p",
-        { class: "quiet" },
-        several() ? "It is saved when you press Enter or Save." : "Everything you choose is saved at once.",
-      ),
+  const facts = [error, Boolean(error?.again), failed, Boolean(sending), hint, saved, several(), isOwner(), numbers()];
+  renew(line, facts, () => {
+    if (error) return problem(error);
+    if (failed) return kept(failed);
+    if (sending) return h("p", { class: "quiet" }, h("span", { class: "spinner", "aria-hidden": "true" }), "Saving …");
+    if (hint) return h("p", { class: "quiet hint", role: "status" }, sentence(hint));
+    if (saved) return done(saved);
+    return h(
+      "p",
+      { class: "quiet" },
+      several() ? "It is saved when you press Enter or Save." : "Everything you choose is saved at once.",
     );
+  });
 }
+
+/** What the marks of the classes depend on. */
+const numbers = () => state.status?.numbers;
 
 function done(saved) {
   return h(
