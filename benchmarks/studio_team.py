@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import random
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -30,7 +31,6 @@ import nodewise as nw
 from nodewise.client import Connection
 from nodewise.ground.errors import NodewiseError
 from nodewise.studio.guard.people import People
-from nodewise.studio.server import bind
 
 KNOWN = range(0, 400, 20)
 OWNER = "the-token-of-the-owner"
@@ -41,8 +41,11 @@ class Studio:
 
     def __init__(self, file: Path) -> None:
         self.errors = file.with_suffix(".errors")
-        with bind("127.0.0.1", 0) as free:
-            self.port = free.getsockname()[1]
+        # held, though nobody listens at it here: while the studio is down, no connection of this machine is given it
+        self._held = socket.socket()
+        self._held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self._held.bind(("127.0.0.1", 0))
+        self.port = self._held.getsockname()[1]
         self._command = [sys.executable, "-m", "nodewise", "studio", str(file), "--port", str(self.port)]
         self.start()
 
@@ -102,10 +105,10 @@ class Person(threading.Thread):
             query = self._there._post("/ask")["queries"][0]
             self._look(query)
             label = "ab"[(query["node"] % 2) ^ (self._random.random() < 0.1)]
+            self.own.add(query["node"])  # before: the studio may take the answer and be killed before it says so
             event = self._there.tell(query["node"], label)
             assert isinstance(event, int)
             self.acknowledged[event] = ("tell", ((query["node"], label),))
-            self.own.add(query["node"])
 
     def _look(self, query: dict[str, Any]) -> None:
         card, node = query["card"], query["node"]

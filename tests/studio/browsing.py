@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -38,12 +39,16 @@ class Server:
 
     def __init__(self, folder: Path, *arguments: str) -> None:
         self.folder, self._arguments = folder, arguments
-        self._port = "0"
+        # held, though nobody listens at it here: while the studio is down, no connection of this machine is given it
+        self._held = socket.socket()
+        self._held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self._held.bind(("127.0.0.1", 0))
         self.start()
 
     def start(self) -> None:
         environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1", "NO_COLOR": "1"}
-        command = [sys.executable, "-m", "nodewise", "studio", *self._arguments, "--port", self._port, "--no-browser"]
+        port = str(self._held.getsockname()[1])
+        command = [sys.executable, "-m", "nodewise", "studio", *self._arguments, "--port", port, "--no-browser"]
         self._process = subprocess.Popen(
             command,
             cwd=self.folder,
@@ -57,7 +62,6 @@ class Server:
         said = self._process.stdout.readline()
         assert said.startswith("http://"), said + self._process.stdout.read()
         self.address = said.strip().split("?")[0].rstrip("/")
-        self._port = str(urlsplit(self.address).port)
 
     def kill(self) -> None:
         self._process.kill()
@@ -67,6 +71,7 @@ class Server:
         if self._process.poll() is None:
             self._process.send_signal(signal.SIGINT)
         self._end()
+        self._held.close()
 
     def end(self) -> str:
         """Stop it; what it said after its address."""
@@ -74,6 +79,7 @@ class Server:
         assert self._process.stdout is not None
         said = self._process.stdout.read()
         self._end()
+        self._held.close()
         return said
 
     def peak_bytes(self) -> int | None:

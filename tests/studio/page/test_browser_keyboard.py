@@ -128,8 +128,8 @@ def test_a_job_from_the_file_to_the_export_without_a_mouse(browser: Browser, tmp
 
         # find a row, look at it, come back
         keys.press("/")
-        keys.type("Note 7")
-        page.locator("#search-list [role=option]").first.wait_for()
+        keys.type("number 24")
+        page.locator("#search-list mark", has_text="number 24").wait_for()
         keys.press("ArrowDown", "Enter")
         page.locator("#card", has_text="Looking around").wait_for()
         keys.press("Escape")

@@ -269,7 +269,8 @@ def test_work_that_is_cancelled_while_its_file_is_on_its_way_never_begins(
         seen.page.locator("#create").wait_for()
 
         def hold(route: Any) -> None:
-            seen.page.locator("#cancel").dispatch_event("click")
+            with seen.page.expect_response(re.compile("/cancel$")):  # the studio knows before the file comes
+                seen.page.locator("#cancel").dispatch_event("click")
             seen.page.locator(".making", has_text="Cancelling").wait_for()
             route.continue_()
 

@@ -28,11 +28,14 @@ def test_jobs_do_not_overlap_on_a_phone(browser: Browser, server: Server) -> Non
     for number in range(5):
         make(server, f"job number {number} of several", notes(20), classes="thing, plant")
     with visit(browser, f"{server.address}/new", **PHONE) as seen:
-        rows = seen.page.locator("li[data-job]")
-        rows.nth(4).wait_for()
-        for index in range(5):
-            row, tools = rows.nth(index).bounding_box(), rows.nth(index).locator(".job-tools").bounding_box()
-            assert row and tools and tools["y"] + tools["height"] <= row["y"] + row["height"] + 1
+        seen.page.wait_for_function(
+            """() => {
+                const rows = [...document.querySelectorAll('li[data-job]')];
+                const bottom = (part) => part.getBoundingClientRect().bottom;
+                return rows.length === 5 &&
+                    rows.every((row) => bottom(row.querySelector('.job-tools')) <= bottom(row) + 1);
+            }"""
+        )
 
 
 def test_the_next_question_is_in_sight_and_no_tapped_class_stays_marked(browser: Browser, server: Server) -> None:
@@ -78,8 +81,13 @@ def test_a_wide_table_in_a_dialog_cuts_nothing_else_off_on_a_phone(browser: Brow
         page.get_by_role("tab", name="Annotators").click()
         page.get_by_role("button", name="Each one's work").click()
         page.locator("dialog tr[data-person=ada]").wait_for()
-        dialog, field = page.locator("dialog[open]").bounding_box(), page.locator("#assign-to").bounding_box()
-        assert dialog and field and field["x"] + field["width"] <= dialog["x"] + dialog["width"]
+        page.wait_for_function(
+            """() => {
+                const [dialog, field] = ['dialog[open]', '#assign-to'].map((part) =>
+                    document.querySelector(part).getBoundingClientRect());
+                return field.width > 0 && field.right <= dialog.right;
+            }"""
+        )
 
 
 def test_the_text_is_visible_over_the_classes_at_200_percent(browser: Browser, server: Server) -> None:

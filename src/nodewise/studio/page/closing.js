@@ -1,11 +1,12 @@
 // When there is nothing to ask: why, what was reached, and what can be done next.
 
-import { byId, count, h, inRows, percent, sentence, show } from "./dom.js";
+import { byId, count, h, inRows, percent, renew, sentence, show } from "./dom.js";
 import { exportButtons } from "./exporting.js";
 import { keyHint } from "./hotkeys.js";
 import { several } from "./labels.js";
 
 const STEP = 10;
+const view = h("div");
 
 /**
  * @param {{card: any, nothing: string, status: any, report: any, looking: boolean, atHome: boolean, isOwner: boolean,
@@ -17,9 +18,11 @@ export function drawClosing(seen, acts) {
   const { card, nothing, status, atHome } = seen;
   document.body.classList.toggle("closed", card === null && atHome && nothing !== "");
   if (card !== null || !atHome || !nothing || !status) return;
-  const busy = byId("card").contains(document.activeElement) && document.activeElement.tagName === "INPUT";
-  if (busy) return; // somebody is typing the new budget
-  show(byId("card"), seen.looking ? looking(seen, acts) : status.done ? spent(seen, acts) : waiting(seen, acts));
+  if (view.contains(document.activeElement?.closest(".raise") ?? null)) return; // somebody is typing the new budget
+  const { done, told, nodes, budget } = status;
+  const facts = [seen.looking, nothing, done, told, nodes, budget, seen.isOwner, seen.isLabeller, seen.report];
+  renew(view, facts, () => (seen.looking ? looking(seen, acts) : done ? spent(seen, acts) : waiting(seen, acts)));
+  if (!byId("card").contains(view)) show(byId("card"), view);
 }
 
 function looking({ isLabeller }, acts) {
@@ -101,7 +104,7 @@ function more({ status, isOwner }, acts) {
   );
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    field.blur();
+    /** @type {HTMLElement} */ (document.activeElement).blur();
     acts.setBudget(Math.round(Number(field.value)));
   });
   return [

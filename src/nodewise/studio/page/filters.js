@@ -1,7 +1,7 @@
 // What the table is asked: filters, class, person, sureness, words, order; how that is said in the page's address, and
 // the fields in which one says it.
 
-import { h, settle } from "./dom.js";
+import { h, renew, settle } from "./dom.js";
 import { classes, NONE, several, wordsOf } from "./labels.js";
 
 /** The filters that are chosen one at a time, then those that can be added to them. */
@@ -126,7 +126,7 @@ export function filterFields(view, people, changed) {
     });
     fields[key] = () => {
       const now = options();
-      field.replaceChildren(...now.list.map(([value, text]) => h("option", { value }, text)));
+      renew(field, now.list, () => now.list.map(([value, text]) => h("option", { value }, text)));
       field.value = now.value;
     };
     return field;
@@ -214,20 +214,21 @@ export function filterFields(view, people, changed) {
     );
   const least = share("least", "Sure, from percent");
   const most = share("most", "Sure, to percent");
-  const boxes = h("span", { class: "filter-boxes" });
-  fields.boxes = () =>
-    boxes.replaceChildren(
-      ...FURTHER.filter((name) => name !== view.asked.filters[0]).map((name) => {
-        const box = h("input", { type: "checkbox" });
-        box.checked = view.asked.filters.includes(name);
-        box.addEventListener("change", () => {
-          const others = view.asked.filters.filter((other) => other !== name);
-          view.asked.filters = box.checked ? [...others, name] : others;
-          changed();
-        });
-        return h("label", {}, box, ` ${FIRST.find(([each]) => each === name)[1]}`);
-      }),
-    );
+  const further = FURTHER.map((name) => {
+    const box = h("input", { type: "checkbox" });
+    box.addEventListener("change", () => {
+      const others = view.asked.filters.filter((other) => other !== name);
+      view.asked.filters = box.checked ? [...others, name] : others;
+      changed();
+    });
+    const element = h("label", {}, box, ` ${FIRST.find(([each]) => each === name)[1]}`);
+    fields[`box ${name}`] = () => {
+      box.checked = view.asked.filters.includes(name);
+      element.hidden = name === view.asked.filters[0];
+    };
+    return element;
+  });
+  const boxes = h("span", { class: "filter-boxes" }, further);
   const used = () =>
     [view.asked.by, view.asked.model, view.asked.least, view.asked.most].filter(Boolean).length +
     Math.max(0, view.asked.filters.length - 1);

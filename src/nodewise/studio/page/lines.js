@@ -32,7 +32,7 @@ export function lineOf(row, index, view, acts) {
         dir: "auto",
         "aria-current": here ? "true" : null,
         title: row.fits ? null : "It no longer fits the filter",
-        on: { click: () => acts.choose(index) },
+        on: { click: () => acts.choose(Number(element.dataset.index)) },
       },
       called(row, 120),
     ),
@@ -65,6 +65,38 @@ export function lineOf(row, index, view, acts) {
   );
   element.style.setProperty("top", `${index * ROW}px`);
   return element;
+}
+
+/**
+ * Draw lines. Where they are of the same rows as before, each keeps its box and its button: what is being pressed or
+ * has the focus must not be taken away.
+ */
+export function drawLines(body, lines) {
+  const before = [...body.children];
+  const same =
+    before.length === lines.length && lines.every((line, place) => line.dataset.node === before[place].dataset.node);
+  if (same) for (const [place, line] of lines.entries()) renewLine(before[place], line);
+  else body.replaceChildren(...lines);
+}
+
+/** Have a line say what a new one of the same row says. */
+function renewLine(line, fresh) {
+  if (line.isEqualNode(fresh)) return;
+  line.className = fresh.className;
+  line.dataset.index = fresh.dataset.index;
+  line.style.setProperty("top", fresh.style.getPropertyValue("top"));
+  const [box, name, ...cells] = line.children;
+  const [newBox, newName, ...newCells] = fresh.children;
+  for (const [old, now] of [
+    [box, newBox],
+    [name, newName],
+  ])
+    for (const attribute of ["aria-label", "aria-current", "title"])
+      if (now.hasAttribute(attribute)) old.setAttribute(attribute, now.getAttribute(attribute));
+      else old.removeAttribute(attribute);
+  name.textContent = newName.textContent;
+  for (const cell of cells) cell.remove();
+  line.append(...newCells);
 }
 
 /** Tick the boxes of the lines that are chosen. */

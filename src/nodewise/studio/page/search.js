@@ -7,6 +7,7 @@ import { classMark } from "./marks.js";
 let hits = [];
 let aimed = -1;
 let asked = "";
+let found = ""; // what the hits are of
 const parts = {};
 /**
  * @type {{findRows: (words: string) => Promise<{nodes: any[]}>, look: (node: number) => void}} what is asked for in it
@@ -59,7 +60,7 @@ async function fetchHits() {
   try {
     const { nodes } = await acts.findRows(mine);
     if (mine !== asked || document.activeElement !== parts.input) return;
-    hits = nodes;
+    [hits, found] = [nodes, mine];
     aimed = nodes.length ? 0 : -1;
     draw();
   } catch (error) {
@@ -127,13 +128,20 @@ function take(index) {
   acts.look(node.node);
 }
 
+/** Take the hit that is aimed at; never one of words that have been typed over since. */
+async function takeAimed() {
+  const wanted = parts.input.value.trim();
+  if (wanted !== found || parts.list.hidden) await fetchHits();
+  if (wanted === found && !parts.list.hidden) take(aimed);
+}
+
 function typed(event) {
   const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
   if (by && hits.length) {
     aimed = (aimed + by + hits.length) % hits.length;
     draw();
   } else if (event.key === "Enter") {
-    if (!parts.list.hidden) take(aimed);
+    takeAimed();
   } else if (event.key === "Escape") {
     parts.input.value = "";
     close();

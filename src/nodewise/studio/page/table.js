@@ -5,11 +5,11 @@ import { openAction, possible } from "./acting.js";
 import { goTo } from "./address.js";
 import { get } from "./api.js";
 import { dialog } from "./dialogs.js";
-import { ago, count, h, keepFocus, renew, settle, show } from "./dom.js";
+import { count, h, keepFocus, renew, settle, show } from "./dom.js";
 import { filterFields, fromPlace, toPlace, toQuery, toWhere } from "./filters.js";
 import { classOf, commandOf, hasItsOwnUse } from "./hotkeys.js";
 import { nameOf, several } from "./labels.js";
-import { chosenColumns, lineOf, ownColumns, ROW, tick } from "./lines.js";
+import { chosenColumns, drawLines, lineOf, ownColumns, ROW, tick } from "./lines.js";
 import { readingPane } from "./reading.js";
 import { openSimilar } from "./similar.js";
 
@@ -141,31 +141,28 @@ function makeDesk(/** @type {Record<string, string>} */ place, /** @type {Seen} 
     );
     const first = Math.max(0, Math.floor(scroller.scrollTop / ROW) - 10);
     const last = Math.min(view.total, first + Math.ceil(scroller.clientHeight / ROW) + 20);
-    for (let start = Math.floor(first / WINDOW) * WINDOW; start < last; start += WINDOW) fetchRows(start);
+    // the first ones also where none is known: what changed meanwhile may have made their answer void
+    for (let start = Math.floor(first / WINDOW) * WINDOW; start < Math.max(last, 1); start += WINDOW) fetchRows(start);
     const shown = [];
     for (let index = first; index < last; index++) {
       const row = view.rows.get(index);
       if (row) shown.push([row, index]);
     }
     const held = keepFocus(body);
-    // lines that say the same stay: one that is being pressed must not be taken away
-    const { current, shown: own, asked } = view;
-    const saying = shown.map(([row, index]) => [index, row, row.time === null ? "" : ago(row.time)]);
-    renew(body, [saying, current, own, asked, seen.status?.numbers], () =>
+    drawLines(
+      body,
       shown.map(([row, index]) => lineOf(row, index, view, lineActs)),
     );
     tick(body, view);
     held?.();
     const left = [...view.rows.values()].filter((row) => !row.fits).length;
     stale.hidden = left === 0;
-    if (left > 0)
-      show(
-        stale,
-        left === 1
-          ? "1 row here no longer fits the filter, and is crossed out."
-          : `${count(left, "row")} here no longer fit the filter, and are crossed out.`,
-        h("button", { type: "button", class: "small", on: { click: again } }, "Filter again"),
-      );
+    renew(stale, [left], () => [
+      left === 1
+        ? "1 row here no longer fits the filter, and is crossed out."
+        : `${count(left, "row")} here no longer fit the filter, and are crossed out.`,
+      h("button", { type: "button", class: "small", on: { click: again } }, "Filter again"),
+    ]);
     drawBulk();
   };
   /** Read the row at an index of the list. */
@@ -201,8 +198,7 @@ function makeDesk(/** @type {Record<string, string>} */ place, /** @type {Seen} 
     };
     const button = (text, action, primary = false) =>
       h("button", { type: "button", class: `small${primary ? " primary" : ""}`, on: { click: action } }, text);
-    show(
-      bulk,
+    renew(bulk, [rows, view.total, possible(seen)], () => [
       h("span", {}, view.all ? `all ${count(view.total, "row")} found` : `${count(chosen.length, "row")} chosen`),
       !view.all && button("Choose all in sight", chooseAll),
       !view.all &&
@@ -221,7 +217,7 @@ function makeDesk(/** @type {Record<string, string>} */ place, /** @type {Seen} 
           button(words[action], () => openAction({ action, rows }, seen, acts, acted), action === "label"),
         ),
       ],
-    );
+    ]);
     held?.();
   };
   const chooseAll = () => {
@@ -276,8 +272,7 @@ function makeDesk(/** @type {Record<string, string>} */ place, /** @type {Seen} 
     const now = view.asked.sort === "column" ? `column ${view.asked.column}` : view.asked.sort;
     desk.style.setProperty("--own", String((view.shown ?? []).length));
     desk.classList.toggle("with-own", (view.shown ?? []).length > 0);
-    show(
-      head,
+    renew(head, [sorts, now, view.asked.descending], () => [
       h("span"),
       sorts.map(([name, title]) =>
         h(
@@ -302,7 +297,7 @@ function makeDesk(/** @type {Record<string, string>} */ place, /** @type {Seen} 
           now === name ? (view.asked.descending ? " ↓" : " ↑") : "",
         ),
       ),
-    );
+    ]);
     held?.();
     owns.draw();
   };

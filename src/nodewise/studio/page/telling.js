@@ -1,6 +1,6 @@
 // One line under the classes: what has been saved, what is being saved, what went wrong and how to go on.
 
-import { byId, capital, h, icon, sentence, show } from "./dom.js";
+import { byId, capital, h, icon, renew, sentence } from "./dom.js";
 import { keyHint } from "./hotkeys.js";
 import { several } from "./labels.js";
 import { classMark } from "./marks.js";
@@ -8,8 +8,8 @@ import { classMark } from "./marks.js";
 const line = h("div", { class: "telling", id: "telling" });
 
 /**
- * @param {{failed: any[] | null, error: any, sending: any, saved: any, hint: string, isOwner: boolean}} seen what
- *   became of the last change.
+ * @param {{failed: any[] | null, error: any, sending: any, saved: any, hint: string, status: any, isOwner: boolean}}
+ *   seen what became of the last change.
  * @param {{choose: (label: string) => void, retry: () => void, send: (request: any) => void,
  *   undo: (event: number) => void, discard: () => void, dismiss: () => void, takeInstead: (name: string) => void,
  *   declareAnyway: (name: string) => void}} acts what is asked for.
@@ -17,21 +17,19 @@ const line = h("div", { class: "telling", id: "telling" });
 export function drawTelling(seen, acts) {
   const { failed, error, sending, saved, hint } = seen;
   if (!line.isConnected) byId("choices").append(line);
-  if (error) show(line, problem(error, seen.isOwner, acts));
-  else if (failed) show(line, kept(failed, acts));
-  else if (sending)
-    show(line, h("p", { class: "quiet" }, h("span", { class: "spinner", "aria-hidden": "true" }), "Saving …"));
-  else if (hint) show(line, h("p", { class: "quiet hint", role: "status" }, sentence(hint)));
-  else if (saved) show(line, done(saved, acts));
-  else
-    show(
-      line,
-      h(
-        "p",
-        { class: "quiet" },
-        several() ? "It is saved when you press Enter or Save." : "Everything you choose is saved at once.",
-      ),
+  const facts = [error, Boolean(error?.again), failed, Boolean(sending), hint, saved, several(), seen.isOwner];
+  renew(line, [...facts, seen.status?.numbers], () => {
+    if (error) return problem(error, seen.isOwner, acts);
+    if (failed) return kept(failed, acts);
+    if (sending) return h("p", { class: "quiet" }, h("span", { class: "spinner", "aria-hidden": "true" }), "Saving …");
+    if (hint) return h("p", { class: "quiet hint", role: "status" }, sentence(hint));
+    if (saved) return done(saved, acts);
+    return h(
+      "p",
+      { class: "quiet" },
+      several() ? "It is saved when you press Enter or Save." : "Everything you choose is saved at once.",
     );
+  });
 }
 
 function done(saved, acts) {
