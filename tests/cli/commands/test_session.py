@@ -282,7 +282,8 @@ def test_a_model_s_answers_by_the_command_line(tmp_path: Path, capfd: pytest.Cap
     assert "no model has said anything yet" in run(capfd, "models", job)[0]
     rows.write_text("node,label,confidence\n0,Mr. Hi,0.9\n33,Officer,0.8\n5,nobody,1\n")
     out, _ = run(capfd, "suggest", job, rows, "--as", "assistant")
-    assert "assistant says something of 2 of 34 nodes" in out and "1 answers name no class" in out
+    assert "assistant says something of 2 of 34 nodes" in out
+    assert "1 answer names no class of the job and was left out" in out
     run(capfd, "tell", job, "0", "Mr. Hi")
     found = json.loads(run(capfd, "models", job, "--differing", "3", "--json", "-")[0])["models"][0]
     assert (found["name"], found["answers"], found["unnamed"]) == ("assistant", 2, 1)

@@ -1,6 +1,8 @@
 // The documented REST API, and what is said when it does not answer. The token, where there is one, travels in a
 // cookie.
 
+import { inRows } from "./labels.js";
+
 const BASE = "/api/v1";
 
 /** The session that this page belongs to, by its address; null on a page that belongs to none. */
@@ -98,7 +100,7 @@ async function failure(answer) {
 function words(status, said) {
   if (status === 401)
     return "your link does not work (any more): open the address that you were given, or ask for another";
-  return said || `the studio answered with an error (${status})`;
+  return inRows(said || "") || `the studio answered with an error (${status})`;
 }
 
 /**

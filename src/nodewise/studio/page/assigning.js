@@ -154,7 +154,10 @@ function giving(act, labellers) {
         q: text.value,
         count: Math.round(Number(most.value)),
       },
-      (answer) => `${count(answer.nodes.length, "row")} of ${answer.found} found were given to ${who}.`,
+      (answer) => {
+        const many = answer.nodes.length;
+        return `${count(many, "row")} of ${answer.found} found ${many === 1 ? "was" : "were"} given to ${who}.`;
+      },
     );
   };
   return [

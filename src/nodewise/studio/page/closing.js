@@ -1,9 +1,9 @@
 // When there is nothing to ask: why, what was reached, and what can be done next.
 
-import { byId, count, h, inRows, percent, renew, sentence, show } from "./dom.js";
+import { byId, count, h, percent, renew, sentence, show } from "./dom.js";
 import { exportButtons } from "./exporting.js";
 import { keyHint } from "./hotkeys.js";
-import { several } from "./labels.js";
+import { inRows, several } from "./labels.js";
 
 const STEP = 10;
 const view = h("div");

@@ -1,7 +1,7 @@
 // The curve of the report as SVG: the audit's accuracy with its interval, or, without an audit, what there is instead,
 // called what it is.
 
-import { h, percent, s } from "./dom.js";
+import { count, h, percent, s } from "./dom.js";
 
 const WIDTH = 270;
 const HEIGHT = 142;
@@ -24,8 +24,8 @@ export function curve(report) {
       ];
   const last = points.at(-1);
   const said = audited
-    ? `accuracy on the audit: ${percent(last.audit?.mean ?? 0)} after ${last.labels} labels`
-    : `mean confidence: ${percent(last.confidence)} after ${last.labels} labels`;
+    ? `accuracy on the audit: ${percent(last.audit?.mean ?? 0)} after ${count(last.labels, "label")}`
+    : `mean confidence: ${percent(last.confidence)} after ${count(last.labels, "label")}`;
   return h(
     "figure",
     { class: "curve" },
@@ -60,7 +60,7 @@ function grid(x, y, least, most) {
       s(
         "text",
         { class: "tick", x: x(labels), y: HEIGHT - 8, "text-anchor": index ? "end" : "start" },
-        index ? `${labels} labels` : labels,
+        index ? count(labels, "label") : labels,
       ),
     ),
   ];
@@ -77,7 +77,7 @@ function line(points, value, x, y, kind) {
       s(
         "circle",
         { class: `dot ${kind}`, cx: x(point.labels), cy: y(value(point)), r: 3 },
-        s("title", {}, `${point.labels} labels: ${percent(value(point))}`),
+        s("title", {}, `${count(point.labels, "label")}: ${percent(value(point))}`),
       ),
     ),
   ];

@@ -106,9 +106,6 @@ export const called = ({ node, name, title = null }, length = 90) =>
 /** The first letter large, unless it begins the name of a file. */
 export const capital = (text) => (/^\S*[._\d]\S/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1));
 
-/** A sentence of a report in the page's words: whoever labels a table has rows. */
-export const inRows = (text) => text.replace(/(\d|same|^)( ?)nodes?\b/g, (all) => all.replace("node", "row"));
-
 /** Words as a sentence: it begins large and ends with a full stop. */
 export const sentence = (text) => text && `${capital(text)}${/[.!?…]$/.test(text) ? "" : "."}`;
 

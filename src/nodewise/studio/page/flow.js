@@ -2,7 +2,7 @@
 
 import { goTo } from "./address.js";
 import { ApiError, get, post } from "./api.js";
-import { announce, byId, called, kept, settle, short } from "./dom.js";
+import { announce, byId, called, count, kept, settle, short } from "./dom.js";
 import { hiddenWords } from "./hotkeys.js";
 import { answerOf, labelOf, wordsOf } from "./labels.js";
 import { on, set, state, tell, unsaved } from "./store.js";
@@ -246,9 +246,10 @@ function savedWords() {
 }
 
 function undoneWords(undone) {
+  const rows = count(undone.nodes ?? 0, "row");
   const what = {
     tell: undone.label === null ? "label" : `label ${wordsOf(undone.label)}`,
-    skip: undone.nodes ? `skipping of ${undone.nodes} rows` : "skip",
+    skip: undone.nodes ? `skipping of ${rows}` : "skip",
     class: `class ${undone.label ?? undone.name ?? ""}`,
     budget: "budget",
     redundancy: "labels for each row",
@@ -257,12 +258,12 @@ function undoneWords(undone) {
     merge: `merging of ${undone.label} into ${undone.into}`,
     describe: undone.label ? `guideline of ${undone.label}` : "guideline of the job",
     order: "order of the classes",
-    note: undone.nodes ? `note on ${undone.nodes} rows` : "note",
-    bulk: `${undone.label === null ? "label" : `label ${wordsOf(undone.label)}`} of ${undone.nodes} rows`,
-    rows: `addition of ${undone.nodes} rows`,
-    change: `change of ${undone.nodes} rows`,
-    remove: `taking out of ${undone.nodes} rows`,
-    join: `joining of ${undone.nodes} labels`,
+    note: undone.nodes ? `note on ${rows}` : "note",
+    bulk: `${undone.label === null ? "label" : `label ${wordsOf(undone.label)}`} of ${rows}`,
+    rows: `addition of ${rows}`,
+    change: `change of ${rows}`,
+    remove: `taking out of ${rows}`,
+    join: `joining of ${count(undone.nodes ?? 0, "label")}`,
     suggest: `suggestions of ${undone.label}`,
     undo: "undo",
   }[undone.kind];

@@ -1,7 +1,7 @@
 // What was done, the newest first; any one of it can be taken back, an undo too.
 
 import { get } from "./api.js";
-import { ago, called, h, renew, settle, short, show } from "./dom.js";
+import { ago, called, count, h, renew, settle, short, show } from "./dom.js";
 import { wordsOf } from "./labels.js";
 import { classMark } from "./marks.js";
 
@@ -80,12 +80,13 @@ function row(event) {
       { type: "button", class: "link", title: "Look at this row", on: { click: () => acts.look(event.node) } },
       called(event, 60),
     );
+  const many = (one, others = `${one}s`) => (event.nodes ? count(event.nodes, one, others) : `some ${others}`);
   const said = {
     tell: () =>
       event.label === null
         ? [node, " was labelled"]
         : [node, " is ", classMark(event.label), h("b", {}, short(wordsOf(event.label), 60))],
-    skip: () => (node ? ["skipped ", node] : [`skipped ${event.nodes ?? "some"} rows`]),
+    skip: () => (node ? ["skipped ", node] : [`skipped ${many("row")}`]),
     undo: () => [
       "undone: ",
       event.into
@@ -93,22 +94,22 @@ function row(event) {
         : event.label
           ? h("b", {}, short(wordsOf(event.label), 40))
           : event.nodes
-            ? `what was done to ${event.nodes} rows`
+            ? `what was done to ${many("row")}`
             : "a change",
       node ? [" at ", node] : "",
     ],
     class: () => ["new class ", h("b", {}, short(event.label ?? "", 60))],
     bulk: () => [
-      `${event.nodes ?? "many"} rows ${event.label === null ? "were labelled" : "are "}`,
+      event.label === null ? many("row was labelled", "rows were labelled") : many("row is ", "rows are "),
       h("b", {}, short(wordsOf(event.label) ?? "", 60)),
       " (in bulk)",
     ],
-    rows: () => [`${event.nodes ?? "some"} rows were added`],
-    change: () => [`${event.nodes ?? "some"} rows were changed`],
-    remove: () => [`${event.nodes ?? "some"} rows were taken out`],
-    erase: () => [`${event.nodes ?? "some"} rows were erased`],
+    rows: () => [many("row was added", "rows were added")],
+    change: () => [many("row was changed", "rows were changed")],
+    remove: () => [many("row was taken out", "rows were taken out")],
+    erase: () => [many("row was erased", "rows were erased")],
     erased: () => ["something was erased here"],
-    join: () => [`${event.nodes ?? "some"} labels of another job were taken over`],
+    join: () => [many("label of another job was taken over", "labels of another job were taken over")],
     rename: () => ["a class is called ", h("b", {}, short(event.label ?? "", 60)), " now"],
     merge: () => [
       "class ",
@@ -122,11 +123,11 @@ function row(event) {
       " written",
     ],
     order: () => ["classes put in order"],
-    note: () => ["note on ", node || `${event.nodes ?? "some"} rows`, ": ", short(event.text ?? "", 60)],
+    note: () => ["note on ", node || many("row"), ": ", short(event.text ?? "", 60)],
     release: () => ["open questions were freed"],
     budget: () => ["budget set", event.budget ? ` to ${event.budget}` : ""],
     redundancy: () => [`labels for each row: ${event.redundancy}`],
-    known: () => [`known answers of ${event.nodes ?? 0} rows`],
+    known: () => [`known answers of ${count(event.nodes ?? 0, "row")}`],
     suggest: () => ["suggestions of ", h("b", {}, short(event.label ?? "", 40))],
     settle: () => [node, " is settled as ", classMark(event.label), h("b", {}, short(wordsOf(event.label) ?? "", 60))],
   }[event.kind]?.() ?? [event.kind];

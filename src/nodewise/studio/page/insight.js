@@ -2,7 +2,7 @@
 
 import { byId, count, h, kept, percent, renew, sentence, short } from "./dom.js";
 import { keyHint } from "./hotkeys.js";
-import { classes, labelOf, numberOf, several, wordsOf } from "./labels.js";
+import { aloneKnown, classes, labelOf, numberOf, several, wordsOf } from "./labels.js";
 import { bar, mark } from "./marks.js";
 
 const SHOWN = 3;
@@ -20,7 +20,7 @@ export function drawInsight(seen, acts) {
   const asked = seen.atHome ? seen.query : null;
   const { node, predicted: chances, given, updating, hidden } = card;
   const facts = [asked?.event, blind, node, chances, given, seen.choice === null, updating, hidden, seen.gone];
-  renew(view, [...facts, classes(), unlearned], () => [
+  renew(view, [...facts, classes(), unlearned, aloneKnown()], () => [
     seen.gone && asked && gone(seen.gone, acts.ask),
     h(
       "section",
@@ -64,6 +64,7 @@ function predicted(asked, { card, blind, unlearned, choice, acceptable }, accept
       unlearned ? "Unknown: predictions begin with the first label." : "No prediction is shown for this row.",
     );
   }
+  if (aloneKnown() && chances[0][1] === 1) return alone(chances[0][0], choice === null ? acceptable : null, accept);
   const given = several() ? (card.given ?? []) : [];
   const listed = several() ? setFirst(chances, given) : chances.slice(0, SHOWN);
   const others = classes().length - listed.length;
@@ -84,14 +85,32 @@ function predicted(asked, { card, blind, unlearned, choice, acceptable }, accept
       );
     }),
     others > 0 && h("li", { class: "quiet rest" }, `${count(others, "other class", "other classes")} less likely`),
-    offered !== null &&
-      h(
-        "li",
-        { class: "rest" },
-        h("button", { type: "button", class: "small", on: { click: accept } }, "Accept", keyHint("accept")),
-      ),
+    offered !== null && acceptItem(accept),
   );
 }
+
+/** One class alone is known: it is no prediction, and has no figure. */
+function alone(name, offered, accept) {
+  return h(
+    "ul",
+    { class: "bars" },
+    h(
+      "li",
+      { class: "rest" },
+      mark(numberOf(name), true),
+      h("span", { class: "name", title: name }, name),
+      h("span", { class: "quiet" }, " alone has labels so far, so nothing else can be predicted."),
+    ),
+    offered !== null && acceptItem(accept),
+  );
+}
+
+const acceptItem = (accept) =>
+  h(
+    "li",
+    { class: "rest" },
+    h("button", { type: "button", class: "small", on: { click: accept } }, "Accept", keyHint("accept")),
+  );
 
 /** Every class that is predicted, then the likeliest of the others. */
 function setFirst(chances, given) {

@@ -1,14 +1,14 @@
 // The classes of the job, and a label as one text: a class; where a row may have several, the classes with a semicolon
 // between them, which alone means none of them. No class of such a job has a semicolon in its name.
 
-import { count } from "./dom.js";
+import { count, percent } from "./dom.js";
 
 const BETWEEN = ";";
-let job = { classes: [], numbers: {}, several: false };
+let job = { classes: [], numbers: {}, balance: {}, several: false, named: true };
 
-/** What classes there are, as the studio tells it; whoever fetches that says so here. */
-export const learnClasses = ({ classes, numbers, several }) => {
-  job = { classes, numbers, several };
+/** What classes there are and whether rows have names, as the studio tells it; whoever fetches that says so here. */
+export const learnJob = ({ classes, numbers, balance, several, named }) => {
+  job = { classes, numbers, balance, several, named };
 };
 
 /** The names of the classes, in their order. */
@@ -54,3 +54,20 @@ export function choiceWords({ names, none }) {
 
 /** The label that a choice makes; null where nothing is chosen. */
 export const chosenLabel = (made) => (made && (made.none || made.names.length) ? labelOf(made.names) : null);
+
+/** Whether one class alone has labels: it is predicted for every row, for want of another. */
+export const aloneKnown = () => !several() && job.classes.filter((name) => job.balance[name] > 0).length === 1;
+
+/** How sure a prediction is, in words. */
+export const sureness = (chance) => (chance === 1 && aloneKnown() ? "the only class so far" : percent(chance));
+
+const NODES = /(?<!\w)node '(\d+)'|(?<!\w)'[^']*'|"[^"]*"|“[^”]*”|(?<![\w/.-])node(?=s?\b(?![.-]\w))/g;
+
+/**
+ * A sentence of the studio in the page's words: whoever labels a table has rows, and those without names are counted
+ * from 1. What is quoted stays.
+ */
+export const inRows = (text) =>
+  text.replace(NODES, (all, number) =>
+    number === undefined ? (all === "node" ? "row" : all) : `row ${job.named ? `'${number}'` : Number(number) + 1}`,
+  );

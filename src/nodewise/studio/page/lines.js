@@ -2,7 +2,7 @@
 
 import { SESSION } from "./api.js";
 import { ago, called, count, h, kept, percent, short, show } from "./dom.js";
-import { wordsOf } from "./labels.js";
+import { aloneKnown, wordsOf } from "./labels.js";
 import { classMark } from "./marks.js";
 
 export const ROW = 34; // pixels, as in the style sheet
@@ -57,7 +57,7 @@ export function lineOf(row, index, view, acts) {
           .filter((each) => each.label !== row.predicted)
           .map((each) => h("span", { class: "quiet" }, ` · ${short(each.by, 16)}: ${each.label}`)),
     ),
-    h("span", { class: "figure" }, row.sure === null ? "" : percent(row.sure)),
+    h("span", { class: "figure" }, row.sure === null ? "" : aloneKnown() ? "–" : percent(row.sure)),
     h("span", { class: "quiet name" }, row.time === null ? "" : `${ago(row.time)} · ${short(row.by ?? "", 16)}`),
     (view.shown ?? []).map((name) =>
       h("span", { class: "name own", dir: "auto", title: row.cells[name] ?? null }, row.cells[name] ?? ""),

@@ -104,7 +104,8 @@ function described(model, again, { me, isOwner }, acts) {
       "p",
       {},
       `It says something of ${count(model.answers, "row")}.`,
-      model.unnamed > 0 && ` ${count(model.unnamed, "answer")} named no class and were left out.`,
+      model.unnamed > 0 &&
+        ` ${count(model.unnamed, "answer named no class and was", "answers named no class and were")} left out.`,
     ),
     h(
       "dl",
@@ -225,7 +226,12 @@ async function preview(place, source, called, again, me, acts) {
     const seen = await upload("/suggestions/preview", packed(source, { name }));
     const go = async () => {
       const answer = await upload("/suggestions/bring", packed(source, { name, annotator: me }));
-      await done(place, `${count(answer.answers, "answer")} of ${short(name, 60)} were taken`, answer.event, acts);
+      await done(
+        place,
+        `${count(answer.answers, "answer")} of ${short(name, 60)} ${answer.answers === 1 ? "was" : "were"} taken`,
+        answer.event,
+        acts,
+      );
       await again();
     };
     const pick = (what, value) => {

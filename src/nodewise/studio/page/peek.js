@@ -1,7 +1,7 @@
 // What a tooltip says of a node: at once what the picture knows, and its title and text as soon as they are fetched.
 
-import { called, h, percent, short, show } from "./dom.js";
-import { wordsOf } from "./labels.js";
+import { called, h, short, show } from "./dom.js";
+import { sureness, wordsOf } from "./labels.js";
 
 const WAIT = 140;
 const KEPT = 400;
@@ -46,7 +46,7 @@ export function classWords({ node, label, predicted, sure }, { query, blind, unl
   if (query?.node === node) return "asked now";
   if (label !== null) return `labelled ${short(wordsOf(label), 60)}`;
   if (predicted !== null && !blind)
-    return `predicted ${short(wordsOf(predicted), 60)}${sure === null ? "" : `, ${percent(sure)}`}`;
+    return `predicted ${short(wordsOf(predicted), 60)}${sure === null ? "" : `, ${sureness(sure)}`}`;
   return unlearned ? "unknown" : "not predicted";
 }
 

@@ -2,8 +2,8 @@
 
 import { cancellable, get } from "./api.js";
 import { curve } from "./curve.js";
-import { byId, count, h, inRows, percent, sentence, settle, short, show } from "./dom.js";
-import { numberOf, several } from "./labels.js";
+import { byId, count, h, percent, sentence, settle, short, show } from "./dom.js";
+import { inRows, numberOf, several } from "./labels.js";
 import { bar, classMark } from "./marks.js";
 
 const SLOW = 700; // milliseconds, before it is said that the report is being made

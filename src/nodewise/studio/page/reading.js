@@ -1,10 +1,10 @@
 // The row that is read beside the table: its whole text, what was said of it, and what can be done with it alone.
 
 import { attributes, link, linked, picture, rest } from "./card.js";
-import { ago, called, count, h, keepFocus, percent, short, show } from "./dom.js";
+import { ago, called, count, h, keepFocus, short, show } from "./dom.js";
 import { classCommand, keyHint } from "./hotkeys.js";
 import { labelField } from "./label_field.js";
-import { answerOf, classes, labelOf, numberOf, several, wordsOf } from "./labels.js";
+import { answerOf, classes, labelOf, numberOf, several, sureness, wordsOf } from "./labels.js";
 import { bar, classMark } from "./marks.js";
 
 const BUTTONS = 12;
@@ -224,7 +224,7 @@ function predicted(card) {
               classMark(name, true),
               h("span", { class: "name", title: name }, name),
               bar(chance, numberOf(name)),
-              h("span", { class: "figure" }, percent(chance)),
+              h("span", { class: "figure" }, sureness(chance)),
             ),
           ),
       ),

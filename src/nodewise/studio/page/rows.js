@@ -159,7 +159,7 @@ function adding(me, acts) {
     const go = async () => {
       const answer = await upload("/rows", parts("rows", file, { annotator: me }));
       const drawn = answer.audit ? `, ${answer.audit} of them for the audit` : "";
-      await done(place, `${count(answer.count, "row")} were added${drawn}`, answer.event, acts);
+      await done(place, `${count(answer.count, "row was", "rows were")} added${drawn}`, answer.event, acts);
     };
     show(place, told(file, seen), !seen.refused && act(`Add ${count(seen.rows, "row")}`, place, go));
   };
@@ -177,12 +177,7 @@ function changing({ me, status }, acts) {
     const seen = await upload("/rows/preview", parts("rows", file, { purpose: "change" }));
     const go = async () => {
       const answer = await upload("/rows/change", parts("rows", file, { annotator: me }));
-      await done(
-        place,
-        `${count(answer.count, "row")} ${answer.count === 1 ? "was" : "were"} changed`,
-        answer.event,
-        acts,
-      );
+      await done(place, `${count(answer.count, "row was", "rows were")} changed`, answer.event, acts);
     };
     const again =
       seen.labelled > 0 &&
@@ -239,7 +234,7 @@ function removing(seen, acts) {
     const rows = wanted();
     const wrong = rows.some((row) => typeof row === "number" && !(Number.isInteger(row) && row >= 0));
     const go = async () => {
-      const words = `${count(rows.length, "row")} ${rows.length === 1 ? "was" : "were"} taken out`;
+      const words = `${count(rows.length, "row was", "rows were")} taken out`;
       if (!(await acts.change("/rows/remove", { rows }, words))) {
         draw();
         return;
@@ -271,7 +266,7 @@ function joining(close, me, acts) {
     const seen = await upload("/join/preview", parts("job", file, values));
     const go = async () => {
       const answer = await upload("/join", parts("job", file, { ...values, annotator: me }));
-      await done(place, `${count(answer.labels, "label")} were taken over`, answer.event, acts);
+      await done(place, `${count(answer.labels, "label was", "labels were")} taken over`, answer.event, acts);
       const settle = () => {
         close();
         acts.openTable({ filter: "disagreement" });

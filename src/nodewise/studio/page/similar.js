@@ -3,8 +3,8 @@
 import { openAction } from "./acting.js";
 import { get } from "./api.js";
 import { dialog } from "./dialogs.js";
-import { called, count, h, keepFocus, percent, sentence, short, show } from "./dom.js";
-import { wordsOf } from "./labels.js";
+import { called, count, h, keepFocus, sentence, short, show } from "./dom.js";
+import { sureness, wordsOf } from "./labels.js";
 import { classMark } from "./marks.js";
 
 const NUMBERS = [10, 20, 50, 100];
@@ -83,7 +83,7 @@ export function openSimilar(row, seen, acts) {
               each.predicted !== null && [
                 " · predicted ",
                 classMark(each.predicted, true),
-                ` ${short(wordsOf(each.predicted), 40)}, ${percent(each.sure)}`,
+                ` ${short(wordsOf(each.predicted), 40)}, ${sureness(each.sure)}`,
               ],
           ),
         ),

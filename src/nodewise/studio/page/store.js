@@ -2,7 +2,7 @@
 
 import { SESSION } from "./api.js";
 import { kept } from "./dom.js";
-import { classes, labelOf, learnClasses, membersOf, NONE, several } from "./labels.js";
+import { classes, labelOf, learnJob, membersOf, NONE, several } from "./labels.js";
 
 const listeners = new Map();
 
@@ -134,7 +134,7 @@ export function on(names, action) {
 /** Change parts of the state and tell those who draw them, each once. */
 export function set(changes) {
   Object.assign(state, changes);
-  if (changes.status) learnClasses(changes.status);
+  if (changes.status) learnJob(changes.status);
   tell(...Object.keys(changes));
 }
 

@@ -2,6 +2,7 @@
 
 import { byId, h, percent, renew, short } from "./dom.js";
 import { hiddenWords, keyHint } from "./hotkeys.js";
+import { sureness } from "./labels.js";
 import { classMark } from "./marks.js";
 
 /** @typedef {{card: any, query: any, atHome: boolean, blind: boolean, isLabeller: boolean}} Seen the row, who looks */
@@ -61,7 +62,7 @@ export function drawVoices(view, seen, choose) {
             ),
         ),
       ),
-      learner !== null && voice("The learner", null, learner[0], percent(learner[1])),
+      learner !== null && voice("The learner", null, learner[0], sureness(learner[1])),
     ),
   ]);
 }

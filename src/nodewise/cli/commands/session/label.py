@@ -11,6 +11,7 @@ import typer
 from nodewise.cli.command import add_command
 from nodewise.cli.options import JsonOption, OwnClassifierOption, OwnStrategyOption, SessionArgument
 from nodewise.cli.screen import Screen
+from nodewise.ground.events import count
 
 if TYPE_CHECKING:
     from nodewise.session import Query, Session
@@ -147,7 +148,7 @@ def bulk(
     with Session.open(file) as session:
         session.tell_bulk(nodes, label, annotator, new_class=new_class, overrule=overrule)
         status = session.status()
-        many = "1 node" if len(nodes) == 1 else f"{len(nodes)} nodes"
+        many = count(len(nodes), "node")
         said = _worded(session.refresh().labels[session.find(nodes[0])])
         screen.line(f"{many}: {said} (in bulk, {status.told} of {status.budget} labels)")
 
@@ -231,7 +232,7 @@ def undo(
             _worded(";".join(each) or ";") if isinstance(each, list) else str(each) for each in named.values()
         )
         where = f" of node {session.name_of(int(gone.body['node']))}" if "node" in gone.body else ""
-        where = f" of {len(gone.body['nodes'])} nodes" if "nodes" in gone.body else where
+        where = f" of {count(len(gone.body['nodes']), 'node')}" if "nodes" in gone.body else where
         screen.line(f"undone: {gone.kind}{f' {what}' if what else ''}{where} by {gone.annotator}")
 
 

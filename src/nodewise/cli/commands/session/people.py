@@ -11,6 +11,7 @@ import typer
 from nodewise.cli.command import add_command
 from nodewise.cli.options import JsonOption, SessionArgument
 from nodewise.cli.screen import Screen
+from nodewise.ground.events import count
 
 __all__ = ["known", "people", "register"]
 
@@ -75,7 +76,8 @@ def known(
         session.set_known(given, annotator, percent=percent, counts=counts)
         rules = session.rules()
         screen.line(
-            f"the answers of {len(rules.known)} rows are known; {rules.control} of 100 questions are about them"
+            f"the answers of {count(len(rules.known), 'row')} are known; {rules.control} of 100 questions are about"
+            " them"
         )
 
 

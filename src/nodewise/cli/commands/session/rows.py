@@ -89,7 +89,7 @@ def remove(
 
     with Session.open(file) as session:
         event = session.remove_rows(rows, annotator=annotator)
-        screen.line(f"{len(rows)} rows taken out (event {event}); they are still in the file")
+        screen.line(f"{count(len(rows), 'row')} taken out (event {event}), and still in the file")
 
 
 def erase(

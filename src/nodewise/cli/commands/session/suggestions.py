@@ -11,6 +11,7 @@ import typer
 from nodewise.cli.command import add_command
 from nodewise.cli.options import JsonOption, SessionArgument
 from nodewise.cli.screen import Screen
+from nodewise.ground.events import count
 
 if TYPE_CHECKING:
     from nodewise.session import Session
@@ -77,7 +78,10 @@ def _tell(screen: Screen, session: Session, name: str) -> None:
     answers = int((said.numbers > 0).sum())
     screen.line(f"{said.name} says something of {answers} of {session.graph.num_nodes} nodes")
     if said.unnamed:
-        screen.line(f"{said.unnamed} answers name no class of the job and were left out")
+        named_none = count(
+            said.unnamed, "answer names no class of the job and was", "answers name no class of the job and were"
+        )
+        screen.line(f"{named_none} left out")
 
 
 def _fetch(
@@ -105,7 +109,10 @@ def _fetch(
     if show:
         for body in live.show(calls):
             screen.text(body.decode() + "\n")
-        screen.note(f"{len(waiting)} nodes wait; --yes sends the {min(calls, len(waiting))} lines above to {url}")
+        screen.note(
+            f"{count(len(waiting), 'node waits', 'nodes wait')}; --yes sends the {min(calls, len(waiting))} lines above"
+            f" to {url}"
+        )
         return
     done: Fetched | None = None
     had = {reply.node for reply in live.replies()}
@@ -124,12 +131,15 @@ def _fetch(
         screen.line("nothing was sent: no node waits for an answer whose request was looked at with --show")
         return
     screen.line(
-        f"{done.calls} requests: {done.answered} name a class, {done.unnamed} name none, {done.refused} refused"
+        f"{count(done.calls, 'request')}: {done.answered} name a class, {done.unnamed} name none,"
+        f" {done.refused} refused"
     )
     if done.failed:
-        screen.line(f"{done.failed} nodes got no reply; the same command asks them again")
+        screen.line(f"{count(done.failed, 'node')} got no reply; the same command asks again")
     if done.left:
-        screen.line(f"{done.left} nodes are left, since the budget of {calls} requests is spent")
+        screen.line(
+            f"{count(done.left, 'node is', 'nodes are')} left, since the budget of {count(calls, 'request')} is spent"
+        )
     if price is not None:
         screen.line(f"{done.tokens} tokens cost {done.tokens / 1000 * price:.4g}")
     if known is not None or answers:
