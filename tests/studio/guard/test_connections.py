@@ -97,7 +97,9 @@ def test_many_trickling_bodies_without_a_token_do_not_stop_the_studio(tmp_path: 
         for _ in range(3):
             for line in lines:
                 line.send(b" ")
-            with httpx.Client(base_url=client.base_url, headers=client.headers) as other:  # a connection of its own
+            with httpx.Client(
+                base_url=client.base_url, headers=client.headers, timeout=120
+            ) as other:  # a connection of its own
                 assert other.get(f"{API}/status").status_code == 200
 
 
@@ -136,7 +138,7 @@ def test_many_trickling_bodies_on_a_studio_without_a_token_do_not_stop_it(tmp_pa
         assert port is not None
         trickling(port, 600, stack)
         for _ in range(3):
-            with httpx.Client(base_url=client.base_url) as other:
+            with httpx.Client(base_url=client.base_url, timeout=120) as other:
                 assert other.get(f"{API}/status").status_code == 200
 
 
@@ -239,7 +241,7 @@ def test_wrong_tokens_are_few_a_minute_and_a_page_that_is_open_goes_on(tmp_path:
             client.get(f"{API}/status", headers={"Authorization": f"Bearer guess-{number:08d}"}) for number in range(3)
         ]
         assert {answer.status_code for answer in tries} == {200}, "the cookie is right, whatever else is brought"
-        with httpx.Client(base_url=client.base_url) as stranger:
+        with httpx.Client(base_url=client.base_url, timeout=120) as stranger:
             tries = [
                 stranger.get(f"{API}/status", headers={"Authorization": f"Bearer guess-{number:08d}"})
                 for number in range(25)
@@ -261,7 +263,7 @@ def test_guesses_by_cookie_are_counted_and_a_page_that_is_open_goes_on(tmp_path:
         name = f"nodewise_token_{client.base_url.port}"
 
         def attempt(cookie: str) -> int:
-            with httpx.Client(base_url=client.base_url, cookies={name: cookie}) as stranger:
+            with httpx.Client(base_url=client.base_url, cookies={name: cookie}, timeout=120) as stranger:
                 return stranger.get(f"{API}/status").status_code
 
         assert [attempt("a-stale-cookie-of-yesterday") for _ in range(30)] == [401] * 30, "one guess, however often"
