@@ -17,7 +17,7 @@ def hasty(node: ast.AST) -> bool:
         return False
     called, patience = node.func, {key.arg for key in node.keywords}
     own = isinstance(called.value, ast.Name) and called.value.id == "httpx"
-    return own and called.attr in REQUESTS and "timeout" not in patience
+    return own and called.attr in REQUESTS and not patience & {"timeout", None}  # None: by **options
 
 
 def test_no_request_relies_on_the_five_seconds_of_httpx_or_the_ten_of_websockets() -> None:

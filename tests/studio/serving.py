@@ -74,7 +74,7 @@ def running(folder: Path, session: Session | None = None, **settings: Any) -> It
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, name="uvicorn of a test")
     thread.start()
     try:
-        with Client(base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE) as client:
+        with Client(base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE, verify=False) as client:  # there is no TLS
             client.app = app.app  # type: ignore[assignment]
             client.studio = client.app.state.studio
             yield client

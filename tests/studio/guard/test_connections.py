@@ -7,6 +7,7 @@ import resource
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
+from itertools import product
 from pathlib import Path
 
 import httpx
@@ -213,28 +214,19 @@ MALFORMED = [
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", ["/api/v1/unheard-of", "/api/v1/status", "/api/v1/tell"])
-def test_what_is_no_http_behind_a_request_leaves_no_traceback(tmp_path: Path, path: str) -> None:
+def test_what_is_no_http_behind_a_request_and_malformed_frames_leave_no_traceback(tmp_path: Path) -> None:
     """A body that is shorter than it is said to be, or none where one was sent: the rest is taken for a request."""
     job(tmp_path).close()
     server = Server(tmp_path, "job.nodewise")
     port = int(server.address.rpartition(":")[2])
     heads = [("Host", f"127.0.0.1:{port}"), ("Content-Type", "application/json")]
-    for rest in (b"[" * 70_000, b"\0" * 300, b"x" * 70_000, b"GET\r\n\r\n"):
-        for method in ("GET", "HEAD", "POST"):
-            for headers in (heads, [*heads, ("Content-Length", "3")], [*heads, ("Transfer-Encoding", "chunked")]):
-                with wire(port) as line:
-                    line.send(request(method, path, *headers, body=b"") + rest)
-                    line.reply()
+    rests = (b"[" * 70_000, b"\0" * 300, b"x" * 70_000, b"GET\r\n\r\n")
+    for path, rest, method in product(("unheard-of", "status", "tell"), rests, ("GET", "HEAD", "POST")):
+        for headers in (heads, [*heads, ("Content-Length", "3")], [*heads, ("Transfer-Encoding", "chunked")]):
+            with wire(port) as line:
+                line.send(request(method, f"{API}/{path}", *headers, body=b"") + rest)
+                line.reply()
     assert httpx.get(f"{server.address}{API}/status", timeout=60).status_code == 200
-    assert "Traceback" not in server.end()
-
-
-@pytest.mark.slow
-def test_malformed_frames_leave_no_traceback(tmp_path: Path) -> None:
-    job(tmp_path).close()
-    server = Server(tmp_path, "job.nodewise")
-    port = int(server.address.rpartition(":")[2])
     for frame in MALFORMED:
         with wire(port) as line:
             line.send(upgrade(f"{API}/updates", ("Host", f"127.0.0.1:{port}")))
@@ -277,7 +269,8 @@ def test_guesses_by_cookie_are_counted_and_a_page_that_is_open_goes_on(tmp_path:
         name = f"nodewise_token_{client.base_url.port}"
 
         def attempt(cookie: str) -> int:
-            with httpx.Client(base_url=client.base_url, cookies={name: cookie}, timeout=120) as stranger:
+            own = {"base_url": client.base_url, "cookies": {name: cookie}, "verify": False}
+            with httpx.Client(**own, timeout=120) as stranger:  # quickly: what is counted is counted by the minute
                 return stranger.get(f"{API}/status").status_code
 
         assert [attempt("a-stale-cookie-of-yesterday") for _ in range(30)] == [401] * 30, "one guess, however often"
