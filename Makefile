@@ -6,6 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 EXTRAS := cluster,dev,docs,reddit,studio,tensorboard
 READY := $(VENV)/.ready
+MODULES := $(if $(shell command -v npm),node_modules/.ready)
 ARGS :=  # for pytest, such as ARGS='-n 0 -k graph'
 # processes of one thread each: threads of torch that wait for each other on a busy machine make tests many times slower
 # compiled modules are kept whatever the shell says: every small process of a test would compile them anew
@@ -14,7 +15,7 @@ PYTEST := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/python -m pytest --d
 THREE := $(PYTEST) -n 3
 TWO := $(PYTEST) -n 2
 
-.PHONY: help demo check docs page pages quick test long kernels clean
+.PHONY: help demo check docs page pages quick test tested long kernels clean
 .DEFAULT_GOAL := help
 
 help:
@@ -32,11 +33,11 @@ help:
 demo: $(READY)
 	$(BIN)/nodewise demo
 
-check: $(READY)
+check: $(READY) $(if $(MODULES),page)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory page; else echo "npm is not installed: the page's modules are not checked"; fi
+	$(if $(MODULES),,@echo "npm is not installed: the page's modules are not checked")
 
 page: node_modules/.ready
 	npm run --silent check
@@ -48,7 +49,11 @@ node_modules/.ready: package.json package-lock.json
 quick: $(READY)
 	$(THREE) -m "not slow and not long" $(ARGS)
 
-test: check
+# the check beside the tests: mypy takes one core for most of a minute; the page's modules first, which tests use
+test: $(READY) $(MODULES)
+	@$(MAKE) --no-print-directory -j 2 check tested
+
+tested: $(READY)
 	$(THREE) -m "not long" $(ARGS)
 
 long: $(READY)

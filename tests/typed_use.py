@@ -1,5 +1,5 @@
-"""Every public name as a user writes it: mypy must know what each gives. `test_public_names` runs mypy on this file; a
-wrong line is marked.
+"""Every public name as a user writes it: mypy must know what each gives. `make check` runs mypy on this file as on the
+package; a wrong line is marked.
 """
 
 from __future__ import annotations

@@ -52,6 +52,22 @@ def run(live: LiveSuggestions, calls: int = 100, **options: Any) -> tuple[module
     return last, pauses
 
 
+def run_hastily(
+    live: LiveSuggestions, patience: float, monkeypatch: pytest.MonkeyPatch
+) -> tuple[module.Fetched, list[float]]:
+    """With so many seconds for each reply until one was given up: those behind it may be as slow as the machine is."""
+    pauses: list[float] = []
+    monkeypatch.setattr(module, "_PATIENCE", patience)
+
+    def pause(seconds: float) -> None:
+        pauses.append(seconds)
+        monkeypatch.setattr(module, "_PATIENCE", 60.0)
+
+    live.show(100)
+    *_, last = live.fetch(100, pause=pause)
+    return last, pauses
+
+
 def test_what_left_is_exactly_what_was_shown(
     session: Session, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -93,9 +109,8 @@ def test_a_reply_that_drips_for_ever_is_given_up(
     session: Session, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch, way: str
 ) -> None:
     """A byte each fiftieth of a second would hold a request as long as only the silence between two bytes counts."""
-    monkeypatch.setattr(module, "_PATIENCE", 1.0)
     endpoint.script = [way]
-    done, pauses = run(prepared(session, endpoint))
+    done, pauses = run_hastily(prepared(session, endpoint), 1.0, monkeypatch)
     assert (done.calls, done.answered) == (8, 7) and pauses == [1.0]
 
 
@@ -103,11 +118,10 @@ def test_a_reply_that_drips_for_ever_is_given_up(
 def test_an_endpoint_may_be_slow_but_not_slower_than_it_has_time(
     session: Session, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "_PATIENCE", 1.0)
-    endpoint.seconds, endpoint.script = [0.1, 2.5], ["ham", "ham", "spam"]
+    endpoint.seconds, endpoint.script = [0.1, 4.5], ["ham", "ham", "spam"]
     live = prepared(session, endpoint)
-    done, pauses = run(live)
-    assert (done.answered, done.failed) == (7, 0) and pauses
+    done, pauses = run_hastily(live, 3.0, monkeypatch)
+    assert (done.answered, done.failed) == (7, 0) and pauses == [1.0]
     assert [reply.label for reply in live.replies()][:2] == ["ham", "spam"]
 
 

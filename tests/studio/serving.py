@@ -11,12 +11,15 @@ from typing import Any
 import httpx
 from fastapi import FastAPI
 from pydantic import BaseModel
+from websockets.sync.client import ClientConnection, connect
 
 from nodewise.session import Session
 from nodewise.studio import StudioSettings, bind, create_app, make_server
 from nodewise.studio.work.studio import Studio
 
 API = "/api/v1"
+PATIENCE = 300
+"""Seconds that an answer may take: against hangs, not against slowness."""
 
 
 class Client(httpx.Client):
@@ -50,6 +53,11 @@ class Client(httpx.Client):
         return said
 
 
+def hear(address: str, **options: Any) -> ClientConnection:
+    """A websocket that is as patient as the client: websockets' own ten seconds are few on a busy machine."""
+    return connect(address, **{"open_timeout": PATIENCE, "ping_interval": None, **options})
+
+
 def checked(found: Any, form: type[BaseModel] | None) -> Any:
     if form is not None:
         form.model_validate(found)
@@ -66,7 +74,7 @@ def running(folder: Path, session: Session | None = None, **settings: Any) -> It
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, name="uvicorn of a test")
     thread.start()
     try:
-        with Client(base_url=f"http://127.0.0.1:{port}", timeout=300) as client:
+        with Client(base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE, verify=False) as client:  # there is no TLS
             client.app = app.app  # type: ignore[assignment]
             client.studio = client.app.state.studio
             yield client

@@ -36,7 +36,7 @@ def test_a_frame_becomes_a_job_and_its_page_is_there(tmp_path: Path) -> None:
     with opened(pandas.DataFrame(ROWS), text="body", classes=["pet", "money"], budget=6) as session:
         assert session.path.name == "studio.nodewise" and session.address in repr(session)
         assert f'href="{session.address}"' in session._repr_html_()
-        page = httpx.get(session.address, follow_redirects=True).text
+        page = httpx.get(session.address, follow_redirects=True, timeout=120).text
         assert "<title>" in page and "work.js" in page
         there = nw.connect(session.address)
         query = there.ask()
@@ -56,7 +56,7 @@ def test_a_frame_becomes_a_job_and_its_page_is_there(tmp_path: Path) -> None:
 def test_only_the_address_lets_one_in() -> None:
     with opened([row["body"] for row in ROWS], budget=5) as session:
         bare = session.address.partition("?")[0].replace("/s/studio", "/api/v1/status")
-        assert httpx.get(bare).status_code == 401
+        assert httpx.get(bare, timeout=120).status_code == 401
 
 
 def test_a_cell_that_is_run_again_goes_on_and_other_rows_are_refused() -> None:

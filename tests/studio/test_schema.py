@@ -144,7 +144,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
 @pytest.fixture(scope="module")
 def schemas(client: Client) -> dict[str, Any]:
     """The description that requests are made from: where they are to fit, numbers are near those that there are."""
-    found = httpx.get(f"{client.base_url}/api/openapi.json").raise_for_status().json()
+    found = httpx.get(f"{client.base_url}/api/openapi.json", timeout=120).raise_for_status().json()
     return {
         mode: schemathesis.openapi.from_dict(adapted(found, mode == "positive")) for mode in ("positive", "negative")
     }

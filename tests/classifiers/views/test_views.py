@@ -141,7 +141,8 @@ def test_more_labels_than_there_was_room_for() -> None:
     torch.testing.assert_close(small.logits(), taught(graph, np.arange(9)).logits(), atol=1e-4, rtol=0)
 
 
-def test_needs_of_a_million_nodes_are_about_what_was_measured() -> None:
+def test_needs_of_a_million_nodes_are_about_what_was_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(needs, "cores", lambda: 2)
     million = views_needs(1_000_000, 10_000_000, 128)
     assert 4e9 < million.bytes < 8e9 and 60 < million.seconds < 900
     assert views_needs(2_000_000, 20_000_000, 128).bytes == 2 * million.bytes
@@ -160,6 +161,7 @@ def test_long_work_is_told_and_short_work_is_not(monkeypatch: pytest.MonkeyPatch
     tell_needs(graph, events.append)
     assert not events
     monkeypatch.setattr(needs, "_WORTH_TELLING", 0.0)
+    monkeypatch.setattr(needs, "free_memory", lambda: 2**34)  # what is free changes from one moment to the next
     tell_needs(graph, events.append)
     tell_needs(GraphTensors(graph), events.append)
     one, other = events
@@ -190,6 +192,7 @@ def test_what_does_not_fit_is_refused_before_anything_is_made(monkeypatch: pytes
 
 def test_a_session_and_evaluate_tell_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(needs, "_WORTH_TELLING", 0.0)
+    monkeypatch.setattr(needs, "free_memory", lambda: 2**34)  # what is free changes from one moment to the next
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     graph = synthetic_graph(nodes=2100, features=8, mean_degree=4)
     told: list[object] = []

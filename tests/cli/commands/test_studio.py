@@ -14,13 +14,13 @@ from pathlib import Path
 
 import httpx
 import pytest
-from websockets.sync.client import connect
 
 from nodewise.session import Session
 from nodewise.studio import bind
 from tests.session.jobs import unlabelled
 from tests.small_graphs import block_graph
 from tests.studio.jobs import job
+from tests.studio.serving import hear
 
 pytestmark = pytest.mark.slow
 
@@ -79,7 +79,7 @@ def test_ctrl_c_in_the_middle_of_long_work_ends_it_quietly_and_whoever_waits_is_
     with started(tmp_path, clean_environment, "job.nodewise", "--port", "0") as (process, address):
         answers: list[httpx.Response] = []
         waiting = threading.Thread(target=lambda: answers.append(httpx.get(f"{address}api/v1/report", timeout=300)))
-        with connect(address.replace("http", "ws") + "api/v1/updates"):
+        with hear(address.replace("http", "ws") + "api/v1/updates"):
             waiting.start()
             httpx.post(f"{address}api/v1/ask", json={}, timeout=300)  # by then the report is being made
             code, said = end(process)

@@ -10,14 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from websockets.sync.client import connect
 
 from nodewise.session import Session
 from nodewise.session.settings import NewSettings, settings_of
 from nodewise.strategies import list_strategies
 from nodewise.studio.api.studio_responses import NameResponse, PreviewResponse, SettingsFormResponse, StudioResponse
 from tests.studio.jobs import EVIL, job
-from tests.studio.serving import API, Client, running
+from tests.studio.serving import API, Client, hear, running
 
 pytestmark = pytest.mark.slow
 
@@ -347,7 +346,7 @@ def test_progress_is_told_over_the_websocket_while_a_session_is_made(tmp_path: P
     with running(tmp_path) as client:
         heard: list[dict[str, Any]] = []
         address = f"ws://127.0.0.1:{client.base_url.port}{API}/updates"
-        with connect(address) as socket:
+        with hear(address) as socket:
 
             def listen() -> None:
                 for message in socket:

@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
-from websockets.sync.client import ClientConnection, connect
+from websockets.sync.client import ClientConnection
 
 from nodewise.session import Session
 from nodewise.studio.api.updates import serve
 from nodewise.studio.work.updates import Updates
 from tests.studio.jobs import job
-from tests.studio.serving import API, Client, running
+from tests.studio.serving import API, Client, hear, running
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def client(tmp_path: Path) -> Iterator[Client]:
 
 
 def listen(client: Client, **options: Any) -> ClientConnection:
-    return connect(f"ws://127.0.0.1:{client.base_url.port}{API}/updates", **options)
+    return hear(f"ws://127.0.0.1:{client.base_url.port}{API}/updates", **options)
 
 
 def heard(socket: ClientConnection) -> dict[str, Any]:
@@ -70,7 +70,7 @@ def test_another_session_is_announced(client: Client, tmp_path: Path) -> None:
 
 def test_a_page_of_a_session_hears_of_that_one_alone(client: Client, tmp_path: Path) -> None:
     job(tmp_path, "other").close()
-    with connect(f"ws://127.0.0.1:{client.base_url.port}{API}/updates?session=other") as socket:
+    with hear(f"ws://127.0.0.1:{client.base_url.port}{API}/updates?session=other") as socket:
         while "other" not in client.studio.updates.watched:
             time.sleep(0.01)
         client.say("/tell", labels=[{"node": 1, "label": "a"}])

@@ -11,7 +11,6 @@ import httpx
 import pytest
 from starlette.routing import Route
 from websockets.exceptions import InvalidStatus
-from websockets.sync.client import connect
 
 from nodewise.ground.errors import InputError
 from nodewise.studio.guard.origins import UPLOADS, GuardRules
@@ -19,7 +18,7 @@ from nodewise.studio.guard.people import People
 from nodewise.studio.guard.roles import Permissions, Role, permit, permitted_roles
 from tests.studio.guarding import ask
 from tests.studio.jobs import job
-from tests.studio.serving import API, Client, running
+from tests.studio.serving import API, Client, hear, running
 
 pytestmark = pytest.mark.slow
 
@@ -100,7 +99,7 @@ def attempt(client: Client, token: str, method: str, path: str) -> tuple[int, st
     key = {"Authorization": f"Bearer {token}"} if token else {}
     if path.endswith("/updates"):
         try:
-            with connect(f"ws://127.0.0.1:{client.base_url.port}{path}", additional_headers=key):
+            with hear(f"ws://127.0.0.1:{client.base_url.port}{path}", additional_headers=key):
                 return 101, ""
         except InvalidStatus as refused:
             return refused.response.status_code, refused.response.body.decode()

@@ -160,7 +160,8 @@ def test_the_card_says_updating_while_a_trained_classifier_learns_and_shows_its_
 
         page.route("**/api/v1/ask", still_learning)
         page.route("**/api/v1/status?*", lambda route: None)  # what would bring the page up to date is held back
-        page.keyboard.press("1")
+        with page.expect_response(re.compile("/ask$")):  # nothing is on its way when the routes are taken away
+            page.keyboard.press("1")
         expect(page.locator("#insight")).to_contain_text("Updating")
         page.unroute("**/api/v1/ask")
         page.unroute("**/api/v1/status?*")

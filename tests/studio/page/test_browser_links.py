@@ -68,7 +68,7 @@ def test_the_owner_gives_links_each_shows_what_its_person_may_and_one_is_taken_a
                 theirs.page.keyboard.press("1")
                 theirs.page.locator("#telling", has_text="your link does not work").wait_for()
         key = {"Authorization": f"Bearer {OWNER}"}
-        told = httpx.get(f"{server.address}/api/v1/status", headers=key).json()
+        told = httpx.get(f"{server.address}/api/v1/status", headers=key, timeout=120).json()
         assert told["annotators"] == {"an annotator": 1}
         for role in ("reviewer", "onlooker"):
             with visit(browser, links[role], annotator=None) as seen:
@@ -98,5 +98,5 @@ def test_the_owner_gives_links_each_shows_what_its_person_may_and_one_is_taken_a
             seen.page.get_by_role("heading", name="No row is given to you").wait_for()
             seen.page.get_by_role("button", name="Give me a row").click()
             seen.ready()
-        events = httpx.get(f"{server.address}/api/v1/events?asks=true", headers=key).json()["events"]
+        events = httpx.get(f"{server.address}/api/v1/events?asks=true", headers=key, timeout=120).json()["events"]
         assert {each["annotator"] for each in events if each["kind"] == "ask"} == {"me", "an annotator"}

@@ -94,9 +94,11 @@ def test_annotators_see_what_they_may_do_and_nothing_else(browser: Browser, tmp_
             page = seen.page
             seen.label("1")
             seen.ready()
-            asked = httpx.post(f"{api}/ask", headers=pretending, json={"annotator": "me"}).json()["queries"][0]["node"]
-            said = {"annotator": "ada", "labels": [{"node": asked, "label": "b"}]}
-            assert httpx.post(f"{api}/tell", headers=pretending, json=said).status_code == 200
+            query = httpx.post(f"{api}/ask", headers=pretending, json={"annotator": "me"}, timeout=120).json()[
+                "queries"
+            ][0]
+            said = {"annotator": "ada", "labels": [{"node": query["node"], "label": "b"}]}
+            assert httpx.post(f"{api}/tell", headers=pretending, json=said, timeout=120).status_code == 200
             page.locator("#insight .notice", has_text="ada says b").wait_for()
             page.keyboard.press("1")
             page.locator("#telling", has_text="ada has labelled it b").wait_for()
@@ -118,7 +120,8 @@ def test_annotators_see_what_they_may_do_and_nothing_else(browser: Browser, tmp_
             page.get_by_text("Only the owner of this studio makes sessions").wait_for()
             page.get_by_role("button", name="Open job").wait_for()
             assert page.get_by_role("button", name=re.compile("archive|Copy")).count() == 0
-        assert httpx.get(f"{api}/backup", headers=pretending).status_code == 403, "the server does not rely on the page"
+        refused = httpx.get(f"{api}/backup", headers=pretending, timeout=120)
+        assert refused.status_code == 403, "the server does not rely on the page"
         with visit(browser, f"{server.address}/?token={owner}") as seen:
             seen.ready()
             expect(seen.page.locator("#classes-button")).to_be_visible()

@@ -46,7 +46,7 @@ def test_a_job_goes_on(browser: Browser, server: Server) -> None:
     server.post("/tell", session="job", annotator="ada", labels=[{"node": n, "label": "plant"} for n in (1, 3, 5)])
     theirs = [{"node": n, "label": "thing"} for n in (1, 8, 10)]
     server.post("/tell", session="theirs", annotator="bob", labels=theirs)
-    other = httpx.get(f"{server.address}/api/v1/backup?session=theirs").content
+    other = httpx.get(f"{server.address}/api/v1/backup?session=theirs", timeout=120).content
     job = {"name": "theirs.nodewise", "mimeType": "application/octet-stream", "buffer": other}
     with visit(browser, f"{server.address}/s/job", annotator="ada", accept_downloads=True) as seen:
         page = seen.page
