@@ -83,13 +83,17 @@ class Person(threading.Thread):
         self.own: set[int] = set()
         self.seen: list[str] = []
         self.refused: Counter[str] = Counter()
+        self.unreachable = 0
 
     def run(self) -> None:
         while not self._over.is_set():
             try:
                 self._act()
             except NodewiseError as error:
-                self.refused[" ".join(str(error).split(":")[0].split()[:6])] += 1
+                if "cannot be reached" in str(error):  # killed, and not there again yet
+                    self.unreachable += 1
+                else:
+                    self.refused[str(error)] += 1
                 time.sleep(0.1)
             time.sleep(self._random.random() * self._every)
 
@@ -199,6 +203,7 @@ def judged(file: Path, team: list[Person]) -> dict[str, Any]:
         "seen": [line for person in team for line in person.seen][:20],
         "scored": sum(each.known is not None for each in reports),
         "refused": dict(sum((person.refused for person in team), Counter())),
+        "unreachable": sum(person.unreachable for person in team),
     }
 
 

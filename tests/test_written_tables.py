@@ -9,12 +9,17 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 import nodewise as nw
 from nodewise.cli import main
 from nodewise.evaluation.results.files import write_comparison
+from nodewise.graph import RelationalGraph, read_graph, write_graph
+from nodewise.graph.relations import NodeType, Relation
 from nodewise.graph.tables.table import csv_text, harmless, read_table
 from nodewise.session import Session
 from nodewise.session.files.people import answer_rows
@@ -86,6 +91,78 @@ def test_a_row_stays_a_row_and_nothing_is_run(writer: str, session: Session, tmp
     assert [list(row) for row in zip(*ours.columns.values(), strict=True)] == plain[1:] == frame.to_numpy().tolist()
     assert [cell for row in plain for cell in row if harmless(cell) != cell] == []
     assert any("\r" in cell for row in plain[1:] for cell in row), "what was dangerous is there"
+
+
+HARMFUL = [
+    "=1+1",
+    "'=1+1",
+    "''@x",
+    "'",
+    "''",
+    "-5",
+    "+5x",
+    " =x",
+    "\t=x",
+    "'\r",
+    "a,=1+1&b,c",
+    "x;=1;y",
+    "\uff1dy",
+    "b",
+]
+
+
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    names=st.permutations(HARMFUL),
+    more=st.lists(
+        st.text(st.sampled_from("'=+-@ \t\r\n,;\"x5\uff0b"), min_size=1, max_size=5), unique=True, max_size=6
+    ),
+)
+def test_a_graph_comes_back_and_no_cell_of_it_is_run(names: list[str], more: list[str], tmp_path: Path) -> None:
+    """Folders, also of several types, and edge lists: names, classes, texts and the names of columns."""
+    names = list(dict.fromkeys([*names, *more]))
+    count = len(names)
+    plain = nw.Graph.build(
+        [list(range(count - 1)), list(range(1, count))],
+        y=[node % 3 for node in range(count)],
+        class_names=["=a", "'=a", "b"],
+        node_names=names,
+        attributes={"=text": names, "'=text": names[::-1]},
+        x=np.eye(count, 3),
+    )
+    typed = RelationalGraph(
+        (NodeType("word", count, None, tuple(names)), NodeType("text", 2, None, ("=t", "'=t"))),
+        (Relation("in", "word", "text", np.array([range(count), [0, 1] * (count // 2) + [0] * (count % 2)])),),
+        "text",
+        np.array([0, 1]),
+        ("=a", "'=a"),
+    ).to_graph()
+    for graph, form in ((plain, "folder"), (typed, "types"), (plain, "edges.csv"), (plain, "edges.tsv")):
+        write_graph(graph, tmp_path / form)
+        back = read_graph(tmp_path / form)
+        assert list(back.node_names or ()) == list(graph.node_names or ())
+        assert sorted(map(tuple, back.edge_index.T.tolist())) == sorted(map(tuple, graph.edge_index.T.tolist()))
+        if form in ("folder", "types"):
+            assert back.class_names == graph.class_names and back.y.tolist() == graph.y.tolist()
+            assert {name: list(cells) for name, cells in back.attributes.items()} == {
+                name: list(cells) for name, cells in graph.attributes.items()
+            }
+        for file in [tmp_path / form] if "." in form else (tmp_path / form).glob("*.csv"):
+            with file.open(encoding="utf-8", newline="") as handle:
+                own = list(csv.reader(handle, delimiter="\t" if file.suffix == ".tsv" else ","))
+            assert [cell for row in own for cell in row if harmless(cell) != cell] == [], file
+        assert read_graph_relations(back) == read_graph_relations(graph)
+
+
+def read_graph_relations(graph: nw.Graph) -> object:
+    """Names of all types and edges of all relations; None where there is one type."""
+    if graph.relations is None:
+        return None
+    whole = RelationalGraph.of(graph)
+    return (
+        {kind.name: kind.names for kind in whole.types},
+        {each.name: sorted(map(tuple, each.edge_index.T.tolist())) for each in whole.relations},
+    )
 
 
 def test_no_table_is_written_by_pythons_own_writer() -> None:

@@ -11,6 +11,7 @@ import pytest
 import nodewise as nw
 from nodewise.fitted.extras import Extras
 from nodewise.ground.errors import FittedFileError, InputError
+from nodewise.session.meaning import given
 from nodewise.session.meaning.trust import LabelTrust
 from tests.fitted.test_file import rewritten
 from tests.fitted.test_fitted import clouds
@@ -175,6 +176,25 @@ def test_arrays_of_another_kind_are_refused(changed: dict[str, Any]) -> None:
 def test_what_does_not_fit_is_refused_in_a_sentence(given: dict[str, Any], sentence: str) -> None:
     with pytest.raises(InputError, match=sentence):
         nw.fit(job()[0], {0: "c0", 1: "c1"}, **given)
+
+
+def test_a_small_file_of_many_classes_is_refused_before_their_table_is_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a model, a node and a class there is a number each, of which the file spells out none."""
+    graph, _, answers = job()
+    path = tmp_path / "m.fitted"
+    nw.fit(graph, {0: "c0", 30: "c1"}, classes=CLASSES, suggestions={"m": answers}).save(path)
+    rewritten(path, lambda told: told["classes"].extend(["x"] * 200_000))
+    monkeypatch.setattr(given, "free_memory", lambda: 2**24)
+    with pytest.raises(FittedFileError, match="what 1 model may say of 60 nodes and 200,003 classes takes 0.0 GB"):
+        nw.load_fitted(path)
+    with nw.Session.create(
+        tmp_path / "job", graph, budget=5, classes=[f"c{number}" for number in range(100)], suggestions={"m": answers}
+    ) as session:
+        monkeypatch.setattr(given, "free_memory", lambda: 1000)
+        with pytest.raises(InputError, match="GB are free: leave out models, or merge classes"):
+            session.ask()
 
 
 def test_trust_comes_in_every_form() -> None:

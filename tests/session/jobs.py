@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from nodewise.graph import Graph
 from nodewise.session import Session
+from nodewise.session.answers import Draft
 from tests.small_graphs import block_graph
 
 
@@ -30,3 +32,10 @@ def small_job(path: Path, **options: Any) -> Session:
     given = {"budget": 20, "classes": ["a", "b"], "strategy": "uncertainty", "seed": 3, **options}
     graph = given.pop("graph", None)
     return Session.create(path, unlabelled(block_graph(60)) if graph is None else graph, **given)
+
+
+def answer_when_asked(session: Session, who: str, labels: Mapping[int, str]) -> None:
+    """Somebody is asked about rows whose answers are known, as it would happen now and then, and answers."""
+    asked = [Draft("ask", who, {"node": node, "audit": False, "why": [], "control": True}) for node in labels]
+    session._change_now(lambda moment: asked)
+    session.tell(list(labels), list(labels.values()), who)

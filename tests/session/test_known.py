@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 from nodewise.fitted.jobs import fit_session
-from nodewise.ground.errors import InputError, UnknownNameError
+from nodewise.ground.errors import InputError, SessionError, UnknownNameError
 from nodewise.session import Session
-from tests.session.jobs import small_job
+from nodewise.session.answers import Draft
+from tests.session.jobs import answer_when_asked, small_job
 
 KNOWN = {node: "a" if node < 30 else "b" for node in (2, 7, 12, 21, 33, 38, 44, 51)}
 
@@ -137,7 +138,7 @@ def test_what_people_answer_there_is_no_label_anywhere(tmp_path: Path) -> None:
     session.set_known({6: "a"}, "olga", counts=True)
     session.tell([10, 40], ["a", "b"], "ada")
     without = fit_session(session).probabilities
-    session.tell(list(range(7)), ["b"] * 7, "ada")
+    answer_when_asked(session, "ada", dict.fromkeys(range(7), "b"))
     assert session.labels == {6: "a", 10: "a", 40: "b"} and session.label_sets[6] == ("a",)
     status = session.status()
     assert (status.told, status.bulk, status.balance) == (2, 1, {"a": 2, "b": 1})
@@ -156,7 +157,8 @@ def test_a_job_that_takes_the_labels_over_gets_none_of_these_answers(tmp_path: P
     one, other = small_job(tmp_path / "one"), small_job(tmp_path / "other")
     other.set_known({1: "a", 2: "a"}, "olga", percent=10)
     other.set_known({3: "a"}, "olga", counts=True)
-    other.tell([1, 2, 3, 4], ["b"] * 4, "ada")
+    answer_when_asked(other, "ada", {1: "b", 2: "b"})
+    other.tell([3, 4], ["b", "b"], "ada")
     assert one.preview_join(other.path)["labels"] == 2
     assert one.join(other.path) == 2 and one.labels == {3: "a", 4: "b"}
 
@@ -194,18 +196,157 @@ def test_a_column_or_a_file_of_answers(tmp_path: Path) -> None:
     assert session.refresh().known.columns == {"gold"}
 
 
-def test_open_ones_wait_for_each_and_bulk_is_no_answer(tmp_path: Path) -> None:
+def test_open_ones_wait_for_each_until_somebody_labels_the_row_unasked(tmp_path: Path) -> None:
     session = control_job(tmp_path / "job", control=50)
     node = -1
     while node not in KNOWN:
         node = session.ask(annotator="ada").node
         if node not in KNOWN:
             session.tell(node, "ab"[node >= 30], "ada")
-    session.tell(node, "a", "bo")
+    answer_when_asked(session, "bo", {node: "a"})
     assert session.ask(annotator="ada").node == node, "that bo has answered it does not close it for ada"
-    session.tell_bulk([node], "a", "ada")
-    assert session.ask(annotator="ada").node == node
     session.set_redundancy(2)
     assert session.ask(annotator="cy").node != node, "nobody is asked about it for a second opinion"
+    session.set_redundancy(1)
+    session.tell_bulk([node], "a", "ada")
+    assert session.ask(annotator="ada").node != node, "a label in bulk ends the question, as any other"
+    session.undo(annotator="ada")
+    assert session.ask(annotator="ada").node == node
     session.tell(node, "b", "ada")
-    assert session.ask(annotator="ada").node != node
+    assert session.ask(annotator="ada").node != node and node in session.rules().known
+
+
+def opened_by(session: Session, way: str) -> None:
+    """Ada labels rows 2 and 33, whose answers are known in one job and not in the other, in one way or another."""
+    rows = {2: "a", 33: "a"}
+    if way == "told":
+        session.tell(list(rows), list(rows.values()), "ada")
+    elif way == "in bulk":
+        session.tell_bulk(list(rows), "a", "ada")
+    elif way == "skipped first":
+        session.skip(list(rows), "ada")
+        session.tell(list(rows), list(rows.values()), "ada")
+    elif way == "by two names":
+        session.tell(2, "a", "ada")
+        session.tell(33, "a", "ada again")
+    elif way == "taken back and told again":
+        session.tell(list(rows), list(rows.values()), "ada")
+        session.undo(annotator="ada")
+        session.tell(33, "a", "ada")
+    elif way == "told otherwise":
+        session.tell(list(rows), ["b", "b"], "ada")
+        session.tell(list(rows), list(rows.values()), "ada")
+    elif way == "by another job":
+        other = small_job(session.path.with_name("other"), budget=40)
+        other.tell(list(rows), list(rows.values()), "ada")
+        session.join(other.path)
+
+
+@pytest.mark.parametrize("opinions", [1, 2])
+@pytest.mark.parametrize(
+    "way",
+    [
+        *("told", "in bulk", "skipped first", "by two names", "taken back and told again", "told otherwise"),
+        "by another job",
+    ],
+)
+def test_a_label_that_nobody_was_asked_for_makes_the_row_an_ordinary_one(
+    way: str, opinions: int, tmp_path: Path
+) -> None:
+    """All that is predicted, counted and asked afterwards is as where nothing was ever known of these rows."""
+    found = []
+    for known in (True, False):
+        folder = tmp_path / str(known)
+        folder.mkdir()
+        with small_job(folder / "job", budget=40, redundancy=opinions) as session:
+            session.tell([0, 59], ["a", "b"], "ada")
+            if known:
+                session.set_known({2: "b", 33: "b"}, "olga")
+                answer_when_asked(session, "bo", {2: "b", 33: "b"})  # which ada cannot see, before or after
+                assert session.history == [(0, "a"), (59, "b")] and session.rules().known == {2, 33}
+            opened_by(session, way)
+            assert session.rules().known == frozenset()
+            status = session.status()
+            found.append(
+                {
+                    "order": session.history,
+                    "labels": session.labels,
+                    "counted": (status.told, status.bulk, status.balance, status.done, status.disagreements),
+                    "probabilities": session.predict().probabilities.tolist(),
+                    "asked": session.ask(3, "ada")[0].as_dict() | {"event": 0},
+                    "second": [query.node for query in session.ask(3, "cy")],
+                }
+            )
+            with Session.open(session.path) as again:
+                assert (again.history, again.rules()) == (session.history, session.rules())
+    assert found[0] == found[1]
+
+
+def test_taking_the_label_back_makes_it_a_known_one_again(tmp_path: Path) -> None:
+    session = control_job(tmp_path / "job")
+    answer_when_asked(session, "bo", {2: "b"})
+    before = session.refresh()
+    session.tell_bulk(list(range(60)), "a", "ada")
+    assert session.rules().known == frozenset() and len(session.labels) == 60
+    session.undo(annotator="ada")
+    after = session.refresh()
+    assert (after.known, after.ballots, after.numbers) == (before.known, before.ballots, before.numbers)
+    assert session.rules().known == set(KNOWN) and session.labels == {}
+
+
+def test_answers_given_before_are_scored_as_they_were_and_kept(tmp_path: Path) -> None:
+    session = control_job(tmp_path / "job")
+    answer_when_asked(session, "bo", {2: "b", 7: "a"})
+    session.tell(2, "a", "di")  # was never asked: it says nothing of how right di is
+    session.tell(2, "a", "bo")  # what others said may be seen now: no correction counts any more
+    session.ask(1, "cy")
+    asked = asked_control(session, "cy")
+    for node in [2, *asked]:
+        session.skip(node, "cy") if node in asked else None
+        session.tell(node, "a" if node == 2 else "b", "cy")
+    scores = {each.annotator: each.known for each in session.person_reports()}
+    assert scores["di"] is None and scores["bo"] is not None
+    assert (scores["bo"].mean, scores["bo"].nodes) == (0.5, 2)
+    if asked:  # whoever skips a question and labels its row has answered it
+        assert scores["cy"] is not None and scores["cy"].nodes == len(asked)
+    assert {(each.annotator, each.label) for each in session.opinions() if each.node == 2} >= {("bo", "a"), ("di", "a")}
+    assert session.labels[2] == "a"
+
+
+def test_what_the_owner_knows_and_counts_stays_the_label_and_is_not_trained_on(tmp_path: Path) -> None:
+    session, other = small_job(tmp_path / "job"), small_job(tmp_path / "other")
+    session.set_known({1: "a"}, "olga", counts=True)
+    session.tell([1, 40], ["b", "b"], "ada")
+    assert session.labels == {1: "a", 40: "b"} and session.history == [(1, "b"), (40, "b")]
+    assert session.status().balance == {"a": 1, "b": 1}
+    other.join(session.path)
+    assert other.labels == {1: "a", 40: "b"}
+
+
+def test_who_answered_before_is_not_asked_again_and_nobody_is_waited_for(tmp_path: Path) -> None:
+    session = small_job(tmp_path / "job", budget=1, redundancy=2)
+    session.set_known({2: "a"}, "olga")
+    answer_when_asked(session, "bo", {2: "a"})
+    session.tell(2, "b", "ada")
+    assert [query.node for query in session.ask(1, "cy")] == [2], "a second opinion is wanted"
+    session.release("cy")
+    with pytest.raises(SessionError, match="waits for another|budget"):
+        session.ask(1, "bo")
+    assert session.assign([2], "bo") == [] and session.moment().done
+
+
+def test_nothing_is_settled_where_the_answer_is_known_and_nobody_is_refused_for_it(tmp_path: Path) -> None:
+    """A refusal would tell: a reviewer that somebody has answered there, an annotator what was settled."""
+    session = small_job(tmp_path / "job")
+    session.set_known({2: "a"}, "olga")
+    with pytest.raises(InputError) as nobody:
+        session.settle(2, "a", "rea")
+    answer_when_asked(session, "bo", {2: "b"})
+    with pytest.raises(InputError) as somebody:
+        session.settle(2, "a", "rea")
+    assert str(nobody.value) == str(somebody.value)
+    settled = Draft("settle", "olga", {"node": 2, "label": "a", "class": 1})  # as files of before may have it
+    session._change_now(lambda moment: [settled])
+    answer_when_asked(session, "cy", {2: "b"})
+    session.tell(2, "b", "ada")
+    assert session.labels == {2: "b"} and session.refresh().settled == {}

@@ -23,6 +23,7 @@ from nodewise.session import Session
 from nodewise.session import live as module
 from nodewise.session.live import KEY, LiveSuggestions
 from tests.session.endpoint import Endpoint, serving
+from tests.session.jobs import answer_when_asked
 
 
 @pytest.fixture
@@ -239,7 +240,7 @@ def test_rows_that_were_taken_out_are_neither_sent_nor_shown_as_examples(session
 
 def test_what_people_say_of_rows_with_known_answers_is_no_example(session: Session, endpoint: Endpoint) -> None:
     session.set_known({2: "ham"}, "olga", percent=10)
-    session.tell(2, "spam", "ada")
+    answer_when_asked(session, "ada", {2: "spam"})
     run(prepared(session, endpoint))
     examples = [message for message in json.loads(endpoint.bodies[0])["messages"] if message["role"] == "assistant"]
     assert [each["content"] for each in examples] == ["ham"], "what was told of row 0 alone"

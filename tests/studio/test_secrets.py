@@ -19,6 +19,7 @@ import pytest
 from nodewise.session import Session
 from nodewise.studio.guard.people import People
 from nodewise.studio.guard.roles import permitted_roles
+from tests.session.jobs import answer_when_asked
 from tests.studio.guard.test_roles import all_routes, calls
 from tests.studio.jobs import named_graph
 from tests.studio.serving import API, Client, running
@@ -81,7 +82,8 @@ class Secret:
         make: makes a world of it, the first or the second.
         kept_from: the roles that may not know it.
         redundancy: how many opinions are wanted in its job.
-        blind: the roles that may see no prediction; of others predictions are not compared, which labels move.
+        still: the roles whose predictions are compared: they may see none, or the secret moves none; of others they
+            are not compared, which labels move.
         not_compared: fields that are compared for nobody.
         told_by: the routes by which a role may know it all the same: role and path.
     """
@@ -89,7 +91,7 @@ class Secret:
     make: Callable[[Session, bool], None]
     kept_from: frozenset[str]
     redundancy: int = 1
-    blind: frozenset[str] = frozenset()
+    still: frozenset[str] = frozenset()
     not_compared: frozenset[str] = frozenset()
     told_by: tuple[tuple[str, str], ...] = ()
 
@@ -98,12 +100,13 @@ def known_rows(session: Session, second: bool) -> None:
     rows = (7, 13) if second else (5, 11)
     session.tell([0, 1, 58, 59], ["a", "a", "b", "b"], "eve")
     session.set_known(dict.fromkeys(rows, "a"), annotator="olga", percent=0)
+    answer_when_asked(session, "bo", dict.fromkeys(rows, "b"))
 
 
 def known_answers(session: Session, second: bool) -> None:
     session.tell([0, 1, 58, 59], ["a", "a", "b", "b"], "eve")
     session.set_known(dict.fromkeys((5, 7), "b" if second else "a"), annotator="olga", percent=0)
-    session.tell([5, 7], ["b", "b"] if second else ["a", "a"], "ada")  # ada was right, which nobody else sees
+    answer_when_asked(session, "ada", dict.fromkeys((5, 7), "b" if second else "a"))  # right, which nobody else sees
 
 
 def votes(session: Session, second: bool) -> None:
@@ -127,16 +130,14 @@ REPORTED = frozenset(
 )
 EXPORTS = (("reviewer", "export"), ("reviewer", "people/report"))
 SECRETS = {
-    "known rows": Secret(known_rows, OTHERS, not_compared=REPORTED),
-    "known answers": Secret(known_answers, OTHERS, blind=OTHERS, told_by=EXPORTS),
+    "known rows": Secret(known_rows, OTHERS, still=OTHERS, told_by=EXPORTS),
+    "known answers": Secret(known_answers, OTHERS, still=OTHERS, told_by=EXPORTS),
     "others' votes": Secret(votes, OTHERS, 2, frozenset({"annotator", "shared"}), REPORTED, EXPORTS),
     "models' answers": Secret(
         models, frozenset({"annotator", "shared"}), 2, frozenset({"annotator", "shared"}), REPORTED
     ),
 }
-"""What the report estimates from all labels together is not compared. Of known rows nor is what is predicted: whoever
-has answered one and studies that can see that it trains nothing, as docs/team.md says.
-"""
+"""What the report estimates from all labels together is not compared where these may differ."""
 
 
 @dataclass(frozen=True)
@@ -236,12 +237,12 @@ def test_nobody_is_told_what_they_may_not_know(what: str, roles: tuple[str, ...]
                     where = "params" if method == "GET" else "json"
                     options = {where: {**options[where], "annotator": "shared"}}
                 answers = [world.send(role, method, path, **options) for world in (one, other)]
-                if role not in secret.blind and options.get("params", {}).get("filter") in ("mistake", "unlike"):
+                if role not in secret.still and options.get("params", {}).get("filter") in ("mistake", "unlike"):
                     continue  # found by what is predicted
                 if mine not in permitted:
                     assert [status for status, _ in answers] == [403, 403], (role, method, path)
                     continue
-                left_out = secret.not_compared | (frozenset() if role in secret.blind else PREDICTED)
+                left_out = secret.not_compared | (frozenset() if role in secret.still else PREDICTED)
                 left, right = (comparable(answer, left_out) for _, answer in answers)
                 if (answers[0][0], left) != (answers[1][0], right):
                     differing[role].append(f"{method} {path}: {_difference(left, right)}")

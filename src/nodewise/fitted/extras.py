@@ -15,7 +15,7 @@ from nodewise.graph.checks import class_labels, natural_order
 from nodewise.graph.nodes import node_index
 from nodewise.ground.errors import InputError
 from nodewise.session.answers import valid_person
-from nodewise.session.meaning.given import Given, answers_and_confidence, check_models, read_given
+from nodewise.session.meaning.given import Given, answer_table, answers_and_confidence, check_models, read_given
 from nodewise.session.meaning.trust import LabelTrust
 
 __all__ = ["Extras", "named_classes", "read_answers", "read_extras"]
@@ -58,7 +58,7 @@ class Extras:
 
     def _table(self, classes: int) -> npt.NDArray[np.float32]:
         """How sure each model is of each class: float32 [model, node, class]."""
-        table = np.zeros((*self.answers.shape, classes), np.float32)
+        table = answer_table(len(self.answers), self.answers.shape[1], classes)
         which, where = np.nonzero(self.answers >= 0)
         table[which, where, self.answers[which, where]] = self.confidence[which, where]
         return table

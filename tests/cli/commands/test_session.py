@@ -16,6 +16,7 @@ from nodewise.cli import main
 from nodewise.graph import Graph, write_graph
 from nodewise.session import Session
 from tests.session.endpoint import serving
+from tests.session.jobs import answer_when_asked
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -234,10 +235,11 @@ def test_nothing_to_undo_ends_with_1(job: Path, capfd: pytest.CaptureFixture[str
 def test_a_row_with_a_known_answer_is_told_like_any_other(job: Path, capfd: pytest.CaptureFixture[str]) -> None:
     with Session.open(job) as session:
         session.set_known({5: "Officer"}, "olga", percent=10)
-    assert "(0 of 6 labels)" in run(capfd, "tell", job, "5", "Officer", "--annotator", "ada")[0]
-    out, err = run(capfd, "tell", job, "5", "Mr. Hi", "--annotator", "bo")
+        answer_when_asked(session, "ada", {5: "Officer"})
+    out, err = run(capfd, "tell", job, "5", "Mr. Hi", "--annotator", "ada")  # a change of mind
     assert "(0 of 6 labels)" in out and "disagree" not in err
-    assert "1 node: " in run(capfd, "bulk", job, "Officer", "5", "--annotator", "cy")[0]
+    assert "(1 of 6 labels)" in run(capfd, "tell", job, "5", "Mr. Hi", "--annotator", "bo")[0], "nobody asked bo"
+    assert "1 node: " in run(capfd, "bulk", job, "Mr. Hi", "5", "--annotator", "cy")[0]
 
 
 def test_before_the_first_label_the_class_is_unknown(job: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -17,7 +17,7 @@ from nodewise.studio.work.pictures import Pictures
 from nodewise.studio.work.reports import Reports
 from nodewise.studio.work.row_facts import RowFilter
 from nodewise.studio.work.session_page import SessionPage
-from tests.session.jobs import small_job, unlabelled
+from tests.session.jobs import answer_when_asked, small_job, unlabelled
 from tests.small_graphs import block_graph
 from tests.studio.jobs import named_graph
 
@@ -253,7 +253,7 @@ def test_a_label_of_a_known_row_counts_to_who_gave_it_as_any_other(session: Sess
     before, of_owner = counts("ada"), counts(None)
     assert before == of_owner
     version = page.predictions.version
-    session.tell(30, "b", "ada")
+    answer_when_asked(session, "ada", {30: "b"})
     assert counts("ada") == [number + 1 for number in before] and counts(None) == counts("bo") == of_owner
     assert page.predictions.version == version + 1, "they are made again, though nothing changes"
     session.undo(annotator="ada")
@@ -276,7 +276,7 @@ def test_where_two_opinions_are_wanted_answers_after_ones_own_are_the_further_on
     session.set_redundancy(2)
     session.set_known({30: "b"}, annotator="olga")
     for who, label in (("ada", "a"), ("bo", "b"), ("cy", "b")):
-        session.tell(30, label, who)
+        answer_when_asked(session, who, {30: label})
     page = page_of(session)
     seen = {who: (page.card(30, who)["votes"], page.card(30, who)["hidden"]) for who in ("ada", "bo", "cy", "di")}
     assert seen == {

@@ -256,7 +256,7 @@ def test_parquet_that_grows_without_end_is_refused(tmp_path: Path, monkeypatch: 
     with duckdb.connect() as connection:
         connection.execute(f"COPY (SELECT repeat('x', 20000) AS t FROM range(3000)) TO '{source}' (FORMAT parquet)")
     assert source.stat().st_size < 2**20
-    monkeypatch.setattr(table_files, "_WRITTEN", 2**24)
+    monkeypatch.setattr(table_files, "WRITTEN", 2**24)
     with pytest.raises(GraphError, match="MB when it is unpacked"):
         normalise_table(source, "bomb.parquet", tmp_path / "table.csv")
     monkeypatch.setattr(table_files, "CELLS", 2999)

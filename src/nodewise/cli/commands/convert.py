@@ -13,7 +13,6 @@ from nodewise.cli.description import describe
 from nodewise.cli.options import DataDirOption, FeaturesOption, JsonOption, complete_dataset
 from nodewise.cli.screen import Screen
 from nodewise.ground.errors import InputError
-from nodewise.ground.events import count
 
 if TYPE_CHECKING:
     from nodewise.graph import Graph
@@ -147,12 +146,6 @@ def convert(
         screen.note(f"note: {note}")
     for what in dropped:
         screen.note(f"dropped: {what}", style="yellow")
-    if formulas := _formulas(graph, out):
-        screen.note(
-            f"note: {count(formulas, 'cell')} of {out} would run as a formula in a spreadsheet, since what is written"
-            " must be read back as it was: do not open it in one",
-            style="yellow",
-        )
     screen.line(f"{out}: {graph!r}")
 
 
@@ -247,16 +240,6 @@ def _check_ending(out: Path) -> None:
         raise InputError(
             f"OUT got {str(out)!r}, whose ending is not known: use {', '.join(known)}, or no ending for a folder of CSV"
         )
-
-
-def _formulas(graph: Graph, out: Path) -> int:
-    """How many names and texts of a table or list a spreadsheet would run."""
-    from nodewise.graph.tables.table import harmless
-
-    if out.suffix.lower() in (".npz", ".graphml"):
-        return 0
-    own = [graph.node_names or (), graph.class_names, *graph.attributes.values()]
-    return sum(harmless(text) != text for texts in (own if out.is_dir() else own[:1]) for text in map(str, texts))
 
 
 def register(app: typer.Typer) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from array import array
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +21,7 @@ from nodewise.graph.io.assembly import exact_texts, node_ids
 from nodewise.graph.tables.table import (
     EDGE_ENDS,
     cell,
+    defused,
     dropped_of_edges,
     edge_weight,
     first_record,
@@ -34,7 +35,9 @@ from nodewise.ground.files import check_claim, existing_file
 
 __all__ = ["read_edgelist", "write_edgelist"]
 
-_HEAD = re.compile(r"# nodewise edge list: ([0-9]{1,15}) nodes, ([0-9]+) edges\r?\n(?:# names: (.*?)\r?\n)?")
+_HEAD = re.compile(
+    r"# nodewise edge list: ([0-9]{1,15}) nodes, ([0-9]+) edges\r?\n(?:# names(, defused)?: (.*?)\r?\n)?"
+)
 _RECORD = 2**16  # characters of the first row that are looked at to tell the delimiter
 _SPECIAL = frozenset('",;\t\r\n| #%')
 _COLUMNS = {name for pair in EDGE_ENDS for name in pair}
@@ -109,11 +112,14 @@ def read_edgelist(path: str | Path, *, directed: bool = False) -> Graph:
 def write_edgelist(graph: Graph, path: str | Path) -> list[str]:
     """Writes the edges of a graph, and returns what was dropped, in words."""
     path = Path(path)
-    ids = [cell(text, _SPECIAL) for text in node_ids(graph)]
+    written = [defused(text) for text in node_ids(graph)]
+    ids = [cell(text, _SPECIAL) for text in written]
     low, high = graph.edge_index.tolist()
     head = f"# nodewise edge list: {graph.num_nodes} nodes, {graph.num_edges} edges\n"
     if graph.node_names is not None:
-        head += f"# names: {json.dumps(graph.node_names)}\n"
+        names = (json.dumps(name).replace(",", "\\u002c").replace(";", "\\u003b") for name in graph.node_names)
+        changed = "" if written == list(graph.node_names) else ", defused"
+        head += f"# names{changed}: [{', '.join(names)}]\n"  # no name is parted into cells, so none begins one
     columns = [[ids[node] for node in end] for end in (low, high)]
     if graph.edge_weight is not None:
         columns.append(exact_texts(graph.edge_weight))
@@ -165,13 +171,13 @@ def _names_a_table(text: str) -> bool:
 def _read_ours(path: Path, delimiter: str, head: re.Match[str], directed: bool) -> Graph:
     size, num_edges = int(head[1]), int(head[2])
     try:
-        names = None if head[3] is None else list(map(str, json.loads(head[3])))
+        names = None if head[4] is None else list(map(str, json.loads(head[4])))
     except (ValueError, TypeError, RecursionError) as error:
         raise GraphError(f"{path}: the names at the top are damaged ({error}); write the file again") from error
     check_claim(path, size if names is None else 0, "nodes")
     if names is not None and len(names) != size:
         raise GraphError(f"{path} names {len(names)} nodes at its top and says that there are {size}: make it again")
-    position: Mapping[str, int] = _Indices(size) if names is None else {text: i for i, text in enumerate(names)}
+    position: Mapping[str, int] = _Indices(size) if names is None else _positions(names, bool(head[3]))
     ends, thirds = array("q"), list[tuple[int, str]]()
     for line, row in read_rows(path, delimiter=delimiter, comments="#%"):
         if len(row) not in (2, 3) or row[0] not in position or row[1] not in position:
@@ -190,6 +196,11 @@ def _read_ours(path: Path, delimiter: str, head: re.Match[str], directed: bool) 
     weights = _weights(path, thirds, [])
     ends_given = edges.reshape(-1, 2).T
     return Graph.build(ends_given, size, node_names=names, name=path.stem, edge_weight=weights, directed=directed)
+
+
+def _positions(names: Sequence[str], changed: bool) -> dict[str, int]:
+    """Which node is meant by an id of the edges, which are `defused` where the top of the file says so."""
+    return {defused(text) if changed else text: index for index, text in enumerate(names)}
 
 
 def _weights(path: Path, thirds: list[tuple[int, str]], notes: list[str]) -> list[float] | None:

@@ -1,6 +1,7 @@
 """Graphs as a folder of CSV files.
 
-Nodes.csv, edges.csv, features.csv (node, column, value) and graph.json for what tables do not say.
+Nodes.csv, edges.csv, features.csv (node, column, value) and graph.json for what tables do not say. A cell that a
+spreadsheet would run as a formula has an apostrophe in front; graph.json says so, and reading takes it away again.
 """
 
 from __future__ import annotations
@@ -31,12 +32,30 @@ from nodewise.graph.io.tables import edge_ends, read_tables
 from nodewise.graph.label_sets import separator_for, set_texts
 from nodewise.graph.relational import RelationalGraph
 from nodewise.graph.relations import NodeType
-from nodewise.graph.tables.table import Table, cell, id_column, numbers, read_table, write_rows
+from nodewise.graph.tables.table import (
+    Table,
+    cell,
+    defused,
+    id_column,
+    numbers,
+    read_table,
+    restored,
+    write_rows,
+)
 from nodewise.ground.errors import GraphError
 from nodewise.ground.events import listed
 from nodewise.ground.files import UNWRITTEN, atomic_file, atomic_folder, check_claim, existing_file
 
-__all__ = ["TypeTable", "node_rows", "one_type", "read_folder", "read_nodes", "write_features", "write_folder"]
+__all__ = [
+    "TypeTable",
+    "holds_formulas",
+    "node_rows",
+    "one_type",
+    "read_folder",
+    "read_nodes",
+    "write_features",
+    "write_folder",
+]
 
 _PREFIX = "attribute:"
 
@@ -78,22 +97,21 @@ def read_folder(path: str | Path, *, directed: bool = False) -> Graph:
             f"{path / 'graph.json'} cannot be read ({error}): write the graph again, or remove this file"
         ) from error
     head = Head.from_json(told, str(path / "graph.json"))
-    one_way = bool(json.loads(told).get("directed"))
+    more = json.loads(told)
+    one_way = bool(more.get("directed"))
     table = read_table(path / "nodes.csv")
     notes: list[str] = []
     ids, _ = id_column(table, "id", notes, exact=True)
-    attributes = {
-        name.removeprefix(_PREFIX): cells for name, cells in table.columns.items() if name not in ("id", "label")
-    }
+    names, labels, attributes = _texts(table, ids, bool(more.get("defused")))
     edges, weights = edge_ends(path / "edges.csv", ids, "source", "target", None, "utf-8", notes)
     features = None if head.columns is None else _read_features(third, ids, head.columns)
     room = UNWRITTEN + sum(
         file.stat().st_size for file in (path / "nodes.csv", path / "edges.csv", third) if file.exists()
     )
     return assemble(
-        ids,
+        names,
         edges,
-        table.columns.get("label"),
+        labels,
         attributes,
         features,
         head,
@@ -111,7 +129,7 @@ def write_folder(graph: Graph, path: str | Path) -> list[str]:
     All files are written beside the folder first; files of other names that are in it already stay.
     """
     path = Path(path)
-    ids = [cell(text) for text in node_ids(graph)]
+    ids = [cell(defused(text)) for text in node_ids(graph)]
     one_way = graph.relations is not None and graph.relations.directed
     edges, weights = written_edges(graph)
     columns_of_edges = [[ids[node] for node in end] for end in edges.tolist()]
@@ -127,7 +145,8 @@ def write_folder(graph: Graph, path: str | Path) -> list[str]:
             write_features(part / "features.csv", graph)
         with atomic_file(part / "graph.json") as handle:
             told = Head.of(graph).to_json()
-            told = json.dumps({**json.loads(told), "directed": True}) if one_way else told
+            more = {**({"directed": True} if one_way else {}), **({"defused": True} if holds_formulas(graph) else {})}
+            told = json.dumps({**json.loads(told), **more}) if more else told
             handle.write((told + "\n").encode())
     if graph.x is None:
         (path / "features.csv").unlink(missing_ok=True)  # of a graph that was here before
@@ -136,25 +155,48 @@ def write_folder(graph: Graph, path: str | Path) -> list[str]:
 
 def node_rows(graph: Graph) -> Iterator[Sequence[str]]:
     """The rows of a table of nodes, the titles first: id, label where there are any, attributes."""
-    columns = {"id": [cell(text) for text in node_ids(graph)]}
+    columns = {"id": [cell(defused(text)) for text in node_ids(graph)]}
     if graph.y is not None:
-        classes = [*map(cell, graph.class_names), ""]
+        classes = [*(cell(defused(name)) for name in graph.class_names), ""]
         columns["label"] = [classes[label] for label in graph.y.tolist()]
     if graph.y_sets is not None:
         columns["label"] = [
-            cell(text) if text else ""
+            cell(defused(text)) if text else ""
             for text in set_texts(graph.y_sets, graph.class_names, separator_for(graph.class_names))
         ]
     for name, values in graph.attributes.items():
         plain = name not in ("id", "label") and not name.startswith(_PREFIX)
-        columns[name if plain else _PREFIX + name] = [cell(text) if text else "" for text in values.tolist()]
-    yield [cell(name) for name in columns]
+        columns[name if plain else _PREFIX + name] = [cell(defused(text)) if text else "" for text in values.tolist()]
+    yield [cell(defused(name)) for name in columns]
     yield from zip(*columns.values(), strict=True)
+
+
+def holds_formulas(graph: Graph) -> bool:
+    """Whether a cell of its tables is written otherwise, so that no spreadsheet runs it."""
+    sets = [] if graph.y_sets is None else set_texts(graph.y_sets, graph.class_names, separator_for(graph.class_names))
+    texts = chain(node_ids(graph), graph.class_names, sets, graph.attributes, *graph.attributes.values())
+    return any(defused(text) != text for text in map(str, texts))
+
+
+def _texts(
+    table: Table, ids: Sequence[str], changed: bool
+) -> tuple[Sequence[str], Sequence[str] | None, dict[str, Sequence[str]]]:
+    """Names, labels and attributes of a table that was written here, as they were.
+
+    Args:
+        table: as it was read. ids: of its nodes.
+        changed: whether cells that a spreadsheet would run are `defused` in it.
+    """
+    columns: dict[str, Sequence[str]] = dict(table.columns)
+    if changed:
+        columns = {restored(name): list(map(restored, cells)) for name, cells in columns.items()}
+    attributes = {name.removeprefix(_PREFIX): cells for name, cells in columns.items() if name not in ("id", "label")}
+    return list(map(restored, ids)) if changed else ids, columns.get("label"), attributes
 
 
 def write_features(path: Path, graph: Graph) -> None:
     """Writes features as rows of node, column and value."""
-    ids = [cell(text) for text in node_ids(graph)]
+    ids = [cell(defused(text)) for text in node_ids(graph)]
     write_rows(path, chain([("node", "column", "value")], _feature_rows(graph, ids)))
 
 
@@ -183,13 +225,14 @@ def one_type(kind: NodeType, whole: RelationalGraph) -> TypeTable:
     return TypeTable(graph, Head.of(graph).to_json())
 
 
-def read_nodes(path: Path, name: str, head: Any = None) -> Graph:
+def read_nodes(path: Path, name: str, head: Any = None, changed: bool = False) -> Graph:
     """The nodes of one type as a graph without edges.
 
     Args:
         path: the folder.
         name: of the type.
         head: what graph.json says of it; None: the table is read as `Graph.from_csv` reads one.
+        changed: whether cells that a spreadsheet would run are `defused`.
     """
     file, third = path / f"nodes-{name}.csv", path / f"features-{name}.csv"
     if head is None:
@@ -198,15 +241,13 @@ def read_nodes(path: Path, name: str, head: Any = None) -> Graph:
     known = Head.from_json(json.dumps(head), str(path / "graph.json"))
     table, notes = read_table(file), list[str]()
     ids, _ = id_column(table, "id", notes, exact=True)
-    shown = {
-        title.removeprefix(_PREFIX): cells for title, cells in table.columns.items() if title not in ("id", "label")
-    }
+    names, labels, shown = _texts(table, ids, changed)
     features = None if known.columns is None else _read_features(third, ids, known.columns)
     if features is None and third.exists():
         notes.append(f"{third.name} was not read: graph.json says that the type {name!r} has no features")
     room = UNWRITTEN + sum(some.stat().st_size for some in (file, third) if some.exists())
     none = np.zeros((2, 0), np.int64)
-    return assemble(ids, none, table.columns.get("label"), shown, features, known, name=name, notes=notes, room=room)
+    return assemble(names, none, labels, shown, features, known, name=name, notes=notes, room=room)
 
 
 def _feature_rows(graph: Graph, ids: Sequence[str]) -> Iterator[tuple[str, str, str]]:

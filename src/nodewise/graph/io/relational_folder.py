@@ -18,7 +18,7 @@ import numpy as np
 
 from nodewise.graph.graph import Graph
 from nodewise.graph.io.assembly import dropped_fields, exact_texts, node_ids
-from nodewise.graph.io.folder import node_rows, one_type, read_nodes, write_features
+from nodewise.graph.io.folder import holds_formulas, node_rows, one_type, read_nodes, write_features
 from nodewise.graph.relational import RelationalGraph
 from nodewise.graph.relations import NodeType, Relation
 from nodewise.graph.tables.table import (
@@ -26,6 +26,7 @@ from nodewise.graph.tables.table import (
     WEIGHTS,
     Table,
     cell,
+    defused,
     dropped_of_relation,
     numbers,
     read_rows,
@@ -77,7 +78,8 @@ def read_relational_folder(path: Path, labelled: str | None = None) -> Graph:
     told = _told(path, tables)
     heads = told.get("types") or {}
     order = [*(name for name in heads if name in tables), *(name for name in tables if name not in heads)]
-    graphs = {name: read_nodes(path, name, heads.get(name)) for name in order}
+    changed = bool(told.get("defused"))
+    graphs = {name: read_nodes(path, name, heads.get(name), changed) for name in order}
     having = [name for name, graph in graphs.items() if graph.y is not None or graph.several]
     labelled = labelled or told.get("labelled") or (having[0] if len(having) == 1 else None)
     if labelled is None:
@@ -89,7 +91,8 @@ def read_relational_folder(path: Path, labelled: str | None = None) -> Graph:
     if labelled not in graphs:
         raise GraphError(f"{path} has no type {labelled!r} to be labelled: there are {listed(graphs)}; name one")
     notes = [note for graph in graphs.values() for note in graph.notes if not note.startswith(_NO_EDGES)]
-    relations = [_relation(path, name, ends, graphs, notes) for name, ends in told["relations"].items()]
+    ids = {name: [defused(text) if changed else text for text in node_ids(graph)] for name, graph in graphs.items()}
+    relations = [_relation(path, name, ends, ids, notes) for name, ends in told["relations"].items()]
     files = {file.stem.removeprefix("edges-") for file in path.glob("edges-*.csv")}
     if forgotten := sorted(files - set(told["relations"])):
         raise GraphError(f"{path / 'graph.json'} does not say which types {listed(forgotten)} joins: add it")
@@ -116,6 +119,7 @@ def write_relational_folder(graph: Graph, path: Path) -> list[str]:
         "labelled": whole.labelled,
         "types": {name: json.loads(part.head) for name, part in graphs.items()},
         "relations": {relation.name: [relation.source, relation.target] for relation in whole.relations},
+        **({"defused": True} if any(holds_formulas(held.graph) for held in graphs.values()) else {}),
     }
     with atomic_folder(path) as part:
         for name, held in graphs.items():
@@ -123,7 +127,8 @@ def write_relational_folder(graph: Graph, path: Path) -> list[str]:
             if held.graph.x is not None:
                 write_features(part / f"features-{name}.csv", held.graph)
         for relation in whole.relations:
-            ids = [[cell(text) for text in node_ids(graphs[name].graph)] for name in (relation.source, relation.target)]
+            types = [graphs[name].graph for name in (relation.source, relation.target)]
+            ids = [[cell(defused(text)) for text in node_ids(each)] for each in types]
             ends = [[some[at] for at in end.tolist()] for some, end in zip(ids, relation.edge_index, strict=True)]
             columns = [*ends, *([] if relation.weight is None else [exact_texts(relation.weight)])]
             top = ("source", "target", "weight")[: len(columns)]
@@ -175,14 +180,14 @@ def _head(file: Path) -> list[str]:
     return list(next(read_rows(existing_file(file)), (0, []))[1])
 
 
-def _relation(path: Path, name: str, ends: list[str], graphs: dict[str, Graph], notes: list[str]) -> Relation:
+def _relation(path: Path, name: str, ends: list[str], ids: dict[str, list[str]], notes: list[str]) -> Relation:
     file = path / f"edges-{name}.csv"
     if not file.exists():
         raise GraphError(f"{path / 'graph.json'} tells of the relation {name!r}, but {file.name} is missing: add it")
     for end in ends:
-        if end not in graphs:
+        if end not in ids:
             raise GraphError(
-                f"the relation {name!r} names the type {end!r}, which is missing: there are {listed(graphs)}; add"
+                f"the relation {name!r} names the type {end!r}, which is missing: there are {listed(ids)}; add"
                 f" nodes-{end}.csv, or correct graph.json"
             )
     table = read_table(file)
@@ -191,7 +196,7 @@ def _relation(path: Path, name: str, ends: list[str], graphs: dict[str, Graph], 
     titles = list(table.columns)
     indices = []
     for title, end in zip(titles, ends, strict=False):
-        position = {text: at for at, text in enumerate(node_ids(graphs[end]))}
+        position = {text: at for at, text in enumerate(ids[end])}
         rows = []
         for row, text in enumerate(table.columns[title]):
             if text not in position:

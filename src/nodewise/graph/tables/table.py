@@ -34,6 +34,7 @@ __all__ = [
     "cell",
     "csv_lines",
     "csv_text",
+    "defused",
     "dropped_of_edges",
     "dropped_of_relation",
     "edge_weight",
@@ -48,6 +49,7 @@ __all__ = [
     "numbers",
     "read_rows",
     "read_table",
+    "restored",
     "unweighted_edges",
     "weight_field",
     "write_rows",
@@ -273,6 +275,24 @@ def harmless(cell: object) -> object:
     if not isinstance(cell, str) or not (cell.lstrip().startswith(_FORMULA) or cell[:1] in ("\t", "\r", "\n")):
         return cell
     return cell if _NUMBER.fullmatch(cell) else "'" + cell
+
+
+def defused(text: str) -> str:
+    """The same as `harmless` for a file that is read back: `restored` gives the text as it was, also one that begins
+    with an apostrophe itself.
+    """
+    return "'" + text if _is_formula(text) else text
+
+
+def restored(text: str) -> str:
+    """The text that `defused` was given."""
+    return text[1:] if text.startswith("'") and _is_formula(text) else text
+
+
+def _is_formula(text: str) -> bool:
+    """Whether a spreadsheet would run it, apostrophes before it aside."""
+    bare = text.lstrip("'")
+    return harmless(bare) != bare
 
 
 def numbers(texts: Sequence[str]) -> list[float] | None:

@@ -70,11 +70,11 @@ def find_opinions(moment: Moment, events: Sequence[Event]) -> list[Opinion]:
     """What everybody says of every node now, by node and in the order said; rows that were taken out are left out."""
     history, asked, told = moment.history, _asked(events), _told(events)
     found = []
-    for node, votes in sorted(history.votes.items()):
+    for node in sorted(history.ballots):
         if node in moment.rules.gone:
             continue
-        for who, label in votes.items():
-            bulk = history.ballots[node][who].bulk
+        for who, vote in history.said_of(node).items():
+            label, bulk = history.classes.name(vote.number), vote.bulk
             at = told.get((who, node), 0.0)
             began = None if bulk else asked.get((who, node))
             seconds = None if began is None or at < began else round(at - began, 3)
@@ -126,8 +126,10 @@ def score_known(moment: Moment) -> dict[str, Accuracy]:
     history = moment.history
     resolve = history.classes.resolve
     right: dict[str, list[bool]] = {}
-    for who, node in dict.fromkeys((query.annotator, query.node) for query in history.asked if "control" in query.body):
+    for who, node in history.known.asked:
         answer, vote = history.known.answers.get(node), history.ballots.get(node, {}).get(who)
+        if opened := history.known.opened.get(node):
+            answer, vote = opened.answer, opened.answer_of(who)
         if answer is not None and node not in moment.rules.gone and vote is not None and not vote.bulk:
             right.setdefault(who, []).append(resolve(vote.number) == resolve(answer.number))
     return {who: wilson(sum(said), len(said)) for who, said in right.items()}

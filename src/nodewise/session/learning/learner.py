@@ -47,6 +47,7 @@ from nodewise.ground.errors import InputError
 from nodewise.ground.events import Progress, Reporter, Silent
 from nodewise.session.answers import ClassList
 from nodewise.session.learning.environment import Columns, SessionEnvironment
+from nodewise.session.meaning.given import answer_table
 from nodewise.session.meaning.history import Label
 from nodewise.session.meaning.suggestions import Said
 from nodewise.session.meaning.trust import LabelTrust
@@ -184,7 +185,7 @@ class SessionLearner:
             return
         self._said_for, table = now, None
         if self._said is not None:
-            table = np.zeros((*self._said.table.shape[:2], len(self._classes)), np.float32)
+            table = answer_table(len(self._said.table), self._said.table.shape[1], len(self._classes))
             for column, key in enumerate(self._said.classes):
                 table[..., self._classes.index(key)] += self._said.table[..., column]
         cast(TakesSuggestions, self.learner).set_suggestions(table)

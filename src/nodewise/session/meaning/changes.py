@@ -219,7 +219,7 @@ class Answers:
         resolve, name = history.classes.resolve, history.classes.name
         for node, called, number in zip(self.nodes, self.names, numbers, strict=True):
             settled, who = history.settled.get(node, (number, ""))
-            if resolve(settled) != resolve(number):
+            if node not in history.known.answers and resolve(settled) != resolve(number):
                 raise InputError(
                     f"{who!r} has settled that node {called!r} is {name(settled)!r}: to change it, settle it again, or"
                     " undo that event"
@@ -229,6 +229,9 @@ class Answers:
         """Whoever has overruled already decides; else nobody else may have said something different."""
         resolve = history.classes.resolve
         for node, name, number in zip(self.nodes, self.names, numbers, strict=True):
+            opened = history.known.opened.get(node)
+            if opened is not None and self.annotator in opened.earlier:  # to them it is theirs
+                continue
             if history.overruled.get(node) != self.annotator and node not in history.known.answers:
                 votes = {
                     who: resolve(vote.number)
@@ -284,8 +287,10 @@ def settle(who: str, node: int, name: str, label: object, history: History, *, s
         history: what the log means.
         several: whether a node may have several classes.
     """
-    if node not in history.ballots:
-        raise InputError(f"nobody has labelled node {name!r}, so there is nothing to settle: tell its label")
+    if node not in history.ballots or node in history.known.answers:  # in the same words: a reviewer may read them
+        raise InputError(
+            f"nobody has labelled node {name!r}, or its answer is known, so there is nothing to settle: tell its label"
+        )
     if several:
         numbers = sorted({known_number(history, one) for one in read_set(label)})
         names = [history.classes.name(number) for number in numbers]

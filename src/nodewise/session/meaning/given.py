@@ -8,14 +8,25 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from nodewise.graph import Graph
 from nodewise.graph.nodes import node_index
 from nodewise.graph.tables.table import ID, LABEL, read_table
+from nodewise.ground.compute import free_memory
 from nodewise.ground.errors import InputError, WrongTypeError
 from nodewise.ground.events import count
 
-__all__ = ["BATCH", "Given", "answers_and_confidence", "check_models", "is_said", "read_batch", "read_given"]
+__all__ = [
+    "BATCH",
+    "Given",
+    "answer_table",
+    "answers_and_confidence",
+    "check_models",
+    "is_said",
+    "read_batch",
+    "read_given",
+]
 
 _CONFIDENCE = ("confidence", "probability", "score", "certainty")
 BATCH = {"node": ID, "label": LABEL, "confidence": _CONFIDENCE}
@@ -34,6 +45,21 @@ class Given:
     labels: Sequence[object]
     confidence: Sequence[float] = field(default_factory=tuple)
     columns: tuple[str, ...] = ()
+
+
+def answer_table(models: int, nodes: int, classes: int) -> npt.NDArray[np.float32]:
+    """Room for how sure each model is of each class, all 0: float32 [model, node, class].
+
+    Raises:
+        InputError: the memory has no room for it; a small file may name many models and classes.
+    """
+    size, free = 4 * models * nodes * classes, free_memory()
+    if free is not None and size > free:
+        raise InputError(
+            f"what {count(models, 'model')} may say of {nodes:,} nodes and {count(classes, 'class', 'classes')} takes"
+            f" {size / 1e9:,.1f} GB, and {free / 1e9:,.1f} GB are free: leave out models, or merge classes"
+        )
+    return np.zeros((models, nodes, classes), np.float32)
 
 
 def answers_and_confidence(said: Any, graph: Graph) -> tuple[Any, Any]:

@@ -8,6 +8,9 @@ equals the one whose oldest standing vote is the oldest. A vote that overrules d
 changes it or another overrules. What was settled stands whatever the votes say, until it is settled otherwise. A node's
 position in the history is that of its first vote that counts: a label that is changed stays where it was.
 
+A node whose answer the owner knows becomes an ordinary one by the first label that answers no question which waits for
+it: one that nobody was asked for, or given in bulk, or by another job. It begins anew with that label.
+
 Where a node may have several classes, votes are counted class by class: a class counts that more than half of the votes
 name, and of one that half of them name the oldest standing vote decides.
 """
@@ -32,7 +35,7 @@ from nodewise.session.answers import (
     numbers_of,
     said_of,
 )
-from nodewise.session.meaning.known import KnownAnswers
+from nodewise.session.meaning.known import KnownAnswers, KnownAnswersBuilder, Vote
 
 __all__ = [
     "History",
@@ -75,15 +78,6 @@ class TrainingLabels(NamedTuple):
 
     told: tuple[Label, ...]
     given: tuple[Label, ...]
-
-
-class Vote(NamedTuple):
-    """What an annotator says of a node: the class's number, or all of them where it may have several, and whether it
-    was said of many nodes in one go.
-    """
-
-    number: Answer
-    bulk: bool = False
 
 
 @dataclass(frozen=True)
@@ -247,7 +241,7 @@ class History:
         changed: the events that changed rows, in order.
         outdated: rows that were changed and of which nobody has said anything since.
         erased: rows of which nothing is left in the file but their numbers.
-        known: node -> what the owner knows of it; such rows are asked now and then to see how right people are.
+        known: what the owner knows of some rows; these are asked now and then to see how right people are.
     """
 
     last: int = 0
@@ -280,6 +274,11 @@ class History:
             node: {who: self.classes.name(vote.number) for who, vote in by.items()} for node, by in self.ballots.items()
         }
 
+    def said_of(self, node: int) -> Mapping[str, Vote]:
+        """What everybody says of a node, by age, also what was answered before it became an ordinary one."""
+        opened, ballot = self.known.opened.get(node), self.ballots.get(node, {})
+        return ballot if opened is None else {**opened.earlier, **ballot}
+
     @cached_property
     def labels(self) -> Mapping[int, str]:
         """node -> the label that counts, in the order first told, by the names that classes have now."""
@@ -311,6 +310,8 @@ class History:
             if query.body.get("audit") or known:  # what was labelled in bulk is no answer to a question of this kind
                 ballot = [who for who, vote in self.ballots.get(query.node, {}).items() if not vote.bulk]
             if query.annotator in ballot or query.node in self.skipped.get(query.annotator, ()):
+                continue
+            if "control" in query.body and query.node in self.known.opened:  # nobody else knew of it
                 continue
             settled = len(ballot) >= redundancy or query.node in self.overruled or query.node in self.settled
             free = max(self.released.get(query.annotator, 0), self.freed.get((query.annotator, query.node), 0))
@@ -391,8 +392,9 @@ class _Builder:
         self._by_first_name = {name: number for number, name in reversed(self._first_names.items())}
         self._added, self._gone = dict(before.added), before.gone
         self._changed, self._outdated, self._erased = before.changed, set(before.outdated), before.erased
-        self._known = before.known
+        self._known = KnownAnswersBuilder(before.known)
         self._touched: dict[int, None] = {}
+        self._anew: set[int] = set()
         self._classes_changed = self._merges_changed = False
 
     def number(self, events: Iterable[Event]) -> None:
@@ -417,10 +419,12 @@ class _Builder:
                 self._declare(number, name)
         if event.kind == "tell":
             (said,) = self._answers_of(event)
+            self._open(event, int(body["node"]), who, said[0], bulk=False)
             self._vote(int(body["node"]), who, said, bulk=False, overrule="overrule" in body)
             self._outdated.discard(int(body["node"]))
         elif event.kind == "bulk":
             for node, said in zip(body["nodes"], self._answers_of(event), strict=True):
+                self._open(event, int(node), who, said[0], bulk=True)
                 self._vote(int(node), who, said, bulk=True, overrule="overrule" in body)
             self._outdated.difference_update(map(int, body["nodes"]))
         elif event.kind == "skip":
@@ -445,6 +449,8 @@ class _Builder:
                 self._notes[node] = (*self._notes.get(node, ()), note)
         elif event.kind == "ask":
             self._asked.append(OpenQuery(event.id, event.at, who, int(body["node"]), body))
+            if "control" in body:
+                self._known.ask(who, int(body["node"]), event.id)
         elif event.kind == "suggest":
             for number, name in self._classes_of(event):
                 self._declare(number, name)
@@ -455,6 +461,7 @@ class _Builder:
         elif event.kind == "join":
             answers = zip(body["nodes"], body["annotators"], body["bulk"], self._answers_of(event), strict=True)
             for node, person, bulk, said in answers:
+                self._open(event, int(node), str(person), said[0], bulk=bool(bulk), joined=True)
                 self._vote(int(node), str(person), said, bulk=bulk, overrule=False)
         elif event.kind == "change":
             self._changed = (*self._changed, event.id)
@@ -463,7 +470,7 @@ class _Builder:
             self._gone |= set(body["nodes"])
             self._erased |= set(body["nodes"] if event.kind == "erase" else ())
         elif event.kind == "known":
-            self._known = self._known.and_event(who, body, [said[0] for said in self._answers_of(event)])
+            self._known.take(who, body, [said[0] for said in self._answers_of(event)])
             for node, each in zip(body["nodes"], self._answers_of(event), strict=True) if "counts" in body else ():
                 self._vote(int(node), who, each, bulk=True, overrule=True)
         elif event.kind == "release":
@@ -483,6 +490,8 @@ class _Builder:
                 self._first_names, self._names, self._merged, self._descriptions, self._aliases, self._shown
             )
         numbers = self._before.numbers
+        if self._anew:
+            numbers = {node: number for node, number in numbers.items() if node not in self._anew}
         if self._touched or self._merges_changed:
             changed: Iterable[int] = self._ballots if self._merges_changed else self._touched
             numbers = {**numbers, **{node: self._count(classes, node) for node in changed}}
@@ -509,7 +518,7 @@ class _Builder:
             changed=self._changed,
             outdated=frozenset(self._outdated),
             erased=self._erased,
-            known=self._known,
+            known=self._known.known(),
         )
 
     def _classes_of(self, event: Event) -> list[tuple[int, str]]:
@@ -541,6 +550,25 @@ class _Builder:
     def _declare_all(self, said: Said) -> None:
         for number, name in zip(numbers_of(said[0]), said[1], strict=True):
             self._declare(number, name)
+
+    def _open(self, event: Event, node: int, who: str, answer: Answer, *, bulk: bool, joined: bool = False) -> None:
+        """Make a node whose answer is known an ordinary one, unless this label answers a question that waits for it, or
+        changes such an answer.
+
+        It begins anew with this label: what others have answered before stays as unseen as it was.
+        """
+        if node not in self._known.answers:
+            return
+        earlier = self._ballots.get(node, {})
+        if not bulk and not joined:
+            free = max(self._released.get(who, 0), self._freed.get((who, node), 0))
+            waits = self._known.was_asked(who, node, free) and node not in self._skipped.get(who, ())
+            if waits or (who in earlier and not earlier[who].bulk):
+                return
+        self._known.open(node, event.id, who, Vote(answer, bulk), earlier)
+        for kept in (self._ballots, self._touched, self._overruled, self._settled):
+            kept.pop(node, None)
+        self._anew.add(node)
 
     def _vote(self, node: int, who: str, said: Said, *, bulk: bool, overrule: bool) -> None:
         self._declare_all(said)

@@ -10,7 +10,7 @@ from typing import Any
 from nodewise.graph import Graph
 from nodewise.ground.errors import InputError
 from nodewise.session.answers import Draft, Event, attached, closed_list, effective
-from nodewise.session.meaning.history import History, extend_history
+from nodewise.session.meaning.history import History, Vote, extend_history
 
 __all__ = ["OtherJob", "additions", "check_same_rows", "draft_join", "foresee_join"]
 
@@ -61,10 +61,12 @@ def draft_join(
     for node, ballot in there.ballots.items():
         if node in there.gone or node in history.gone:
             continue
-        known_there = there.known.answers.get(node)
+        if node in there.known.counting:
+            answer = there.known.counting[node]
+            ballot = {answer.by: Vote(answer.number, bulk=True)}
+        elif node in there.known.answers:
+            continue
         for person, vote in ballot.items():
-            if known_there is not None and not (known_there.counts and person == known_there.by):
-                continue
             label, name = there.classes.name(vote.number), other.people.get(person, person)
             number = known.get(label) or classes.find(label)
             mine = history.ballots.get(node, {}).get(name)

@@ -99,8 +99,8 @@ class Rules:
             return False
         exempt = self.given | history.bulk | set(history.overruled) | set(history.settled) | self.gone | self.known
         return all(
-            len(votes) + skipped[node] >= self.redundancy
-            for node, votes in history.ballots.items()
+            len(history.said_of(node)) + skipped[node] >= self.redundancy
+            for node in history.ballots
             if node not in exempt
         )
 
@@ -147,11 +147,11 @@ class Moment:
         """The same by number."""
         resolve = self.history.classes.resolve
         answers = {**{node: resolve(answer) for node, answer in self.given_answers.items()}, **self.history.numbers}
-        known = self.history.known.answers
+        known = self.history.known
         return {
-            node: resolve(known[node].number) if node in known else answer
+            node: resolve(known.counting[node].number) if node in known.counting else answer
             for node, answer in answers.items()
-            if node not in self.rules.gone and (node not in known or known[node].counts)
+            if node not in self.rules.gone and (node not in known.answers or node in known.counting)
         }
 
     @property
@@ -250,7 +250,8 @@ def plan_queries(history: History, rules: Rules, who: str, count: int, now: floa
         )
 
     def answered(node: int) -> bool:
-        return who in ballot(node) or node in history.skipped.get(who, ())
+        earlier = node in history.known.opened and who in history.said_of(node)
+        return earlier or who in ballot(node) or node in history.skipped.get(who, ())
 
     mine = [query for query in waiting if query.annotator == who and room(query.node)]
     have = {query.node for query in mine}

@@ -24,7 +24,7 @@ from nodewise.session.answers import ClassList, Draft, Event, valid_person
 from nodewise.session.log.database import damaged
 from nodewise.session.log.log import Log
 from nodewise.session.meaning.changes import check_undo
-from nodewise.session.meaning.given import Given
+from nodewise.session.meaning.given import Given, answer_table
 from nodewise.session.meaning.history import History
 
 __all__ = [
@@ -218,7 +218,7 @@ class SuggestionReader:
         if self._said is None or self._said[0] is not suggestions or self._said[1] is not classes:
             resolved = [each.resolved(classes) for each in suggestions]
             numbers = sorted({number for each in resolved for number in np.unique(each).tolist() if number})
-            table = np.zeros((len(suggestions), self._nodes, len(numbers)), np.float32)
+            table = answer_table(len(suggestions), self._nodes, len(numbers))
             for row, (each, found) in enumerate(zip(suggestions, resolved, strict=True)):
                 for column, number in enumerate(numbers):
                     table[row, :, column] = np.where(found == number, each.confidence, 0)

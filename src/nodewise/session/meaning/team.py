@@ -34,7 +34,7 @@ def may_be_given(moment: Moment, who: str, nodes: Sequence[int]) -> list[int]:
         return (
             node not in decided
             and node not in skipped
-            and who not in ballot
+            and who not in history.said_of(node)
             and len(ballot) + live[node] < rules.redundancy
         )
 

@@ -110,7 +110,14 @@ def _summary(path: Path) -> tuple[dict[str, Any], int]:
                 "classifier": settings.classifier,
                 **({"changed": log.events[-1].at} if log.events else {}),
             }
-            return told, sum(not vote.bulk for ballot in of_known for vote in ballot.values())
+            answered = sum(not vote.bulk for ballot in of_known for vote in ballot.values())
+            earlier = sum(
+                who not in history.ballots.get(node, {})
+                for node, one in history.known.opened.items()
+                for who in one.earlier
+                if node not in history.gone
+            )
+            return told, answered + earlier
     except NodewiseError as error:
         return {"problem": " ".join(str(error).split())}, 0
 

@@ -52,7 +52,7 @@ class Reports:
         if session.settings.use_labels or not graph.labelled.any():
             return None
         # on the report's own classifier: the one that predicts may be wanted meanwhile
-        history, told = session.refresh(), session.labels
+        history, told = session.refresh(), session.labels.keys() - session.rules().known
         training, given = session.training(history)
         learner = session.separate_learner(history, "report")
         learner.follow(training, given, reporter)

@@ -100,9 +100,9 @@ class RowFacts:
         self.label = np.full(self.size, -1)
         self.label[np.fromiter(labels, np.int64, len(labels))] = [self._number(name) for name in labels.values()]
         self._annotator = annotator
-        known = (node for node in self.history.known.answers if node < self.size)
-        self._control = {node for node in known if sight.is_control(self.history, node, annotator)}
-        for node in self._control:
+        otherwise = {node for node in sight.labelled_otherwise(self.history, annotator) if node < self.size}
+        self._control = {node for node in otherwise if sight.is_control(self.history, node, annotator)}
+        for node in otherwise:
             shown = sight.label(self.history, node)
             self.label[node] = -1 if shown is None else self._number(shown)
         self.label[self.secret] = -1

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import numpy as np
 
 from nodewise.ground.events import Event as Told
-from nodewise.session.answers import nodes_of, undone
+from nodewise.session.answers import undone
 from nodewise.session.learning.stopping import unlike_words
 from nodewise.studio.layout.neighbourhood import Neighbourhood, Neighbours
 from nodewise.studio.layout.related import Related, RelatedNeighbourhood
@@ -365,7 +365,7 @@ class SessionPage:
         if source.annotator == annotator or source.kind not in ("ask", "tell", "bulk", "skip", "settle"):
             return True
         history = self.session.refresh()
-        return not any(self.sight.is_control(history, node, annotator) for node in nodes_of(source.body))
+        return not self.sight.is_unseen(history, source, annotator)
 
     @_at_one_moment
     def describe(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 
 from nodewise.graph.tables.table import csv_lines, read_rows
 from nodewise.ground.errors import GraphError
 from nodewise.studio.work.folders import FILES, is_part_of_graph
-from nodewise.studio.work.table_files import NormalisedTable, normalise_table
+from nodewise.studio.work.table_files import WRITTEN, NormalisedTable, normalise_table
 
 __all__ = ["are_tables", "stack_tables"]
 
@@ -38,23 +39,33 @@ def stack_tables(
     """
     if len(tables) > FILES:
         raise GraphError(f"{len(tables)} tables were given, at most {FILES} are put together: join some of them first")
-    parts = [
+    parts = (
         (normalise_table(path, name, target.with_name(f"{target.stem}-{number}.csv"), encoding, header), name)
         for number, (path, name) in enumerate(tables)
-    ]
-    columns = _columns(parts[0][0].path)
+    )
+    first = next(parts)
+    columns = _columns(first[0].path)
     with target.open("w", encoding="utf-8", newline="") as handle:
-        handle.writelines(csv_lines(columns, _rows(parts, columns), keep_formulas=True))
-    return NormalisedTable(target, parts[0][0].encoding, parts[0][0].header)
+        handle.writelines(csv_lines(columns, _rows(chain([first], parts), columns, first[1]), keep_formulas=True))
+    return NormalisedTable(target, first[0].encoding, first[0].header)
 
 
-def _rows(parts: Sequence[tuple[NormalisedTable, str]], columns: Sequence[str]) -> Iterator[list[str]]:
-    cells = 0
+def _rows(parts: Iterable[tuple[NormalisedTable, str]], columns: Sequence[str], first: str) -> Iterator[list[str]]:
+    """The rows of all parts, each of which is made when those before it are written, and goes then: a compressed table
+    may be small.
+    """
+    cells = written = 0
     for part, name in parts:
+        written += part.path.stat().st_size
+        if written > WRITTEN:
+            raise GraphError(
+                f"the tables grow to more than {WRITTEN // 2**20:,} MB together when they are unpacked: leave out"
+                " columns or rows"
+            )
         own = _columns(part.path)
         if sorted(own) != sorted(columns):
             raise GraphError(
-                f"{name} has the columns {', '.join(own)}, and {parts[0][1]} has {', '.join(columns)}: tables are put"
+                f"{name} has the columns {', '.join(own)}, and {first} has {', '.join(columns)}: tables are put"
                 " together where they have the same columns; give them the same first line, or take one of them"
             )
         order = [own.index(column) for column in columns]
@@ -68,6 +79,7 @@ def _rows(parts: Sequence[tuple[NormalisedTable, str]], columns: Sequence[str]) 
                     " out columns or rows"
                 )
             yield [row[place] if place < len(row) else "" for place in order]
+        part.path.unlink()
 
 
 def _columns(path: Path) -> list[str]:

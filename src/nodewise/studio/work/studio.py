@@ -112,7 +112,7 @@ class Studio:
         page = await self.worker.run(Priority.READ, lambda: self.sessions.get(name).page)
         if page.map is not None:
             return page.map
-        labelled = await self.worker.run(Priority.READ, lambda: list(page.session.labels))
+        labelled = await self.worker.run(Priority.READ, lambda: _labelled(page.session))
 
         def step() -> None:
             self.builder.give_way()
@@ -165,3 +165,9 @@ class Studio:
                 if self.sessions.too_many:
                     self.worker.submit(Priority.BACKGROUND, close_unused)
             await asyncio.sleep(_REST)
+
+
+def _labelled(session: Session) -> list[int]:
+    """The nodes that have a label which everybody may know of."""
+    known = session.rules().known
+    return [node for node in session.labels if node not in known]

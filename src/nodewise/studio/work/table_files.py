@@ -19,13 +19,13 @@ from nodewise.graph.tables.excel import CELLS, excel_rows
 from nodewise.graph.tables.table import COLUMNS, csv_lines, numbers, read_rows
 from nodewise.ground.errors import GraphError, MissingExtraError
 
-__all__ = ["GRAPHS", "NormalisedTable", "guess_encoding", "normalise_table"]
+__all__ = ["GRAPHS", "WRITTEN", "NormalisedTable", "guess_encoding", "normalise_table"]
 
 GRAPHS = (".graphml", ".npz", ".edges", ".edgelist")
 """Endings of files that are graphs already."""
 _JSON = (".jsonl", ".ndjson", ".json")
 _EXCEL = (".xlsx", ".xlsm")
-_WRITTEN = 2**30
+WRITTEN = 2**30
 """Bytes that a table may grow to as CSV: a compressed one may be small."""
 _LINE_END = re.compile(r"\r\n|\r|\n")
 Row = tuple[int, Sequence[str]]
@@ -127,9 +127,9 @@ def _write(source: Path, rows: Iterator[Row], target: Path) -> None:
             ends = len(_LINE_END.findall(text))
             blank = max(0, line - at - ends)
             written += len(text) + blank
-            if written > _WRITTEN:
+            if written > WRITTEN:
                 raise GraphError(
-                    f"{source} grows to more than {_WRITTEN // 2**20:,} MB when it is unpacked: leave out columns or"
+                    f"{source} grows to more than {WRITTEN // 2**20:,} MB when it is unpacked: leave out columns or"
                     " rows"
                 )
             handle.write("\n" * blank + text)
@@ -237,10 +237,10 @@ def _parquet_rows(source: Path) -> Iterator[Row]:
                 " FROM parquet_metadata(?)",
                 [str(source)],
             ).fetchone() or (0, 0)
-            if unpacked > _WRITTEN or cells > CELLS:
+            if unpacked > WRITTEN or cells > CELLS:
                 raise GraphError(
                     f"{source} has {cells:,} cells of {unpacked / 2**20:,.0f} MB when it is unpacked, at most"
-                    f" {CELLS:,} cells of {_WRITTEN // 2**20:,} MB can be read: leave out columns or rows"
+                    f" {CELLS:,} cells of {WRITTEN // 2**20:,} MB can be read: leave out columns or rows"
                 )
             result = connection.execute("SELECT * FROM read_parquet(?)", [str(source)])
             yield 1, _distinct([column[0] for column in result.description or ()])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nodewise.session.answers import majority
+from nodewise.session.answers import Event, majority, nodes_of
 from nodewise.session.meaning.rules import Moment
 from nodewise.session.meaning.suggestions import swaying_columns
 
@@ -31,7 +31,8 @@ class Visibility:
     others said of the node is not shown, wherever it could be read off. Of a row whose answer the owner knows, anybody
     else sees what they said themselves, before they answer it and after, and nothing tells them that others were asked
     the same; where several opinions are wanted, those that come after theirs are the further ones. What they said of
-    it counts to them as any other label.
+    it counts to them as any other label. Once somebody labels such a row who was not asked, it is an ordinary one, of
+    which nobody sees what was answered before but who has answered it.
 
     Args:
         session: which.
@@ -59,27 +60,30 @@ class Visibility:
         came after it. To None, the owner who gives no name, it says all.
         """
         whole = self._session.refresh()
-        if annotator is None or not whole.known.answers:
+        if annotator is None or not (whole.known.answers or whole.known.opened):
             return whole
         if self._whole is not whole or len(self._parts) >= _KEPT:
             self._whole, self._parts = whole, {}
         if annotator not in self._parts:
             part = self._part(whole, annotator)
-            own = {node: one for node, one in part.known.answers.items() if one.by == annotator}
-            self._parts[annotator] = part, replace(part, known=replace(part.known, answers=own))
+            known = part.known
+            own = {node: one for node, one in known.answers.items() if one.by == annotator}
+            opened = {node: one for node, one in known.opened.items() if one.answer.by == annotator}
+            self._parts[annotator] = part, replace(part, known=replace(known, answers=own, opened=opened))
         return self._parts[annotator][0]
 
     def _part(self, whole: History, annotator: str) -> History:
         ballots, numbers = dict(whole.ballots), dict(whole.numbers)
-        control = {node for node in whole.known.answers if self.is_control(whole, node, annotator)}
+        control = self._control(whole, annotator)
         for node in control & ballots.keys():
-            voters = list(ballots[node])
+            said = whole.said_of(node)
+            voters = list(said)
             if annotator not in voters:
                 del ballots[node], numbers[node]
                 continue
             first = voters.index(annotator)
             seen = voters[first : first + self._session.rules().redundancy]
-            ballots[node] = {who: ballots[node][who] for who in seen}
+            ballots[node] = {who: said[who] for who in seen}
             numbers[node] = majority({who: whole.classes.resolve(vote.number) for who, vote in ballots[node].items()})
         return replace(
             whole,
@@ -146,8 +150,32 @@ class Visibility:
         )
 
     def is_control(self, history: History, node: int, annotator: str | None) -> bool:
-        """Whether the annotator may not learn that others have been asked about a node: another knows its answer."""
-        return annotator is not None and node in history.known.answers and history.known.answers[node].by != annotator
+        """Whether the annotator may not learn that others have been asked about a node: another knows its answer, or
+        knew it when the annotator answered it.
+        """
+        known = history.known
+        if annotator is None:
+            return False
+        if opened := known.opened.get(node):
+            return annotator in opened.earlier
+        return node in known.answers and known.answers[node].by != annotator
+
+    def _control(self, history: History, annotator: str | None) -> set[int]:
+        nodes = {*history.known.answers, *history.known.opened}
+        return {node for node in nodes if self.is_control(history, node, annotator)}
+
+    def labelled_otherwise(self, history: History, annotator: str | None) -> set[int]:
+        """The nodes whose label the annotator may not know as it is: another knows, or knew, its answer."""
+        known = history.known
+        opened = {node for node, one in known.opened.items() if annotator not in (None, one.answer.by)}
+        return self._control(history, annotator) | opened
+
+    def is_unseen(self, history: History, event: Event, annotator: str | None) -> bool:
+        """Whether an event tells of a question, or of an answer to one, that the annotator may not know of."""
+        opened = (history.known.opened.get(node) for node in nodes_of(event.body))
+        return any(self.is_control(history, node, annotator) for node in nodes_of(event.body)) or any(
+            one is not None and event.id < one.event and annotator not in (None, one.answer.by) for one in opened
+        )
 
     def hidden_columns(self, history: History) -> frozenset[str]:
         """The columns that hold known answers, or what models say: shown to nobody, since they could sway."""
@@ -199,6 +227,8 @@ class Visibility:
         votes = history.votes.get(node, {})
         if not 0 < len(votes) < self._session.rules().redundancy or node in history.settled:
             return False
+        if node in history.known.opened:
+            return not self._is_done()
         if node not in history.known.answers:
             return True
         return self.is_control(history, node, annotator) and not self._is_done()
