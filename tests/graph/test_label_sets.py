@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -125,3 +126,9 @@ def test_rows_of_a_table_may_name_several_classes(tmp_path: Path) -> None:
     rows = {"size": [1.0, 2.0, 8.0, 9.0], "label": ["a;b", ";", "", "b"]}
     graph = nw.Graph.from_dataframe(rows, k=1, separator=";")
     np.testing.assert_array_equal(graph.y_sets, TABLE)
+
+
+@pytest.mark.parametrize("separator", [5, "", " ", b";"])
+def test_a_separator_is_a_character(separator: Any) -> None:
+    with pytest.raises(GraphError, match="the separator between classes must be a character"):
+        nw.Graph.build(EDGES, y=["a;b", "b", "", ";"], separator=separator)

@@ -41,6 +41,16 @@ def test_the_relations_that_lead_are_those_most_nodes_take_part_in() -> None:
     assert [one.name for one in record(*many).incidences[:LEADING]] == ["r3", "r2", "r1", "r0"]
 
 
+def test_many_relations_need_a_matrix_each_and_not_one_a_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    many = [Relation(f"r{i}", "paper", "author", np.array([[0], [0]])) for i in range(5)]
+    many += [Relation(f"s{i}", "author", "venue", np.array([[0], [0]])) for i in range(5)]
+    made = []
+    whole = Relation.matrix
+    monkeypatch.setattr(Relation, "matrix", lambda self, *sizes: made.append(self.name) or whole(self, *sizes))
+    assert [one.name for one in record(*many).incidences[4:7]] == ["r4", "r0, r1", "r0, r2"]
+    assert len(made) <= 5 + 10  # once from either type
+
+
 def test_edges_given_twice_are_one_and_their_weights_add_up() -> None:
     relation = Relation("r", "a", "b", np.array([[1, 0, 1], [0, 0, 0]]), np.array([1.0, 5.0, 2.0]))
     assert relation.edge_index.tolist() == [[0, 1], [0, 0]]

@@ -331,3 +331,10 @@ def test_rows_are_added_to_a_job_whose_labels_are_sets(tmp_path: Path) -> None:
         session.undo()
         session.undo()
         assert session.label_sets == before and 41 not in [session.ask().node]
+
+
+def test_classes_with_numbers_beside_them_are_no_set(tmp_path: Path) -> None:
+    with job(tmp_path) as session:
+        with pytest.raises(InputError, match="a list of their names, received {'a': 1, 'b': 0}"):
+            session.tell(0, {"a": 1, "b": 0})
+        assert not session.labels

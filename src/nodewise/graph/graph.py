@@ -393,11 +393,11 @@ class Graph:
         return as_html(self)
 
     @classmethod
-    def from_pyg(cls, data: Data, name: str | None = None) -> Graph:
+    def from_pyg(cls, data: Data, name: str | None = None, *, directed: bool = False) -> Graph:
         """The graph of a PyTorch Geometric `Data`; see `nodewise.graph.convert.pyg.from_pyg`."""
         from nodewise.graph.convert.pyg import from_pyg
 
-        return from_pyg(data, name)
+        return from_pyg(data, name, directed=directed)
 
     def to_pyg(self, *, sparse: bool = False) -> Data:
         """A PyTorch Geometric `Data` with every edge in both directions; see `nodewise.graph.convert.pyg.to_pyg`."""

@@ -145,9 +145,9 @@ def split_sets(texts: Iterable[object], separator: str, known: Sequence[str] = (
     """The classes that each text names; None where it is empty or a word for a missing value, unless a class has it.
 
     Raises:
-        GraphError: the separator is empty.
+        GraphError: the separator is empty, or no text.
     """
-    if not separator or not separator.strip():
+    if not isinstance(separator, str) or not separator.strip():
         raise GraphError(f"the separator between classes must be a character such as ';', received {separator!r}")
     cells = [class_text(text) for text in texts]
     return [None if is_missing(cell) and cell.strip() not in known else split_set(cell, separator) for cell in cells]

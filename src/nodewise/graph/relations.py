@@ -10,7 +10,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
+from itertools import chain, islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -268,19 +269,16 @@ class Relations:
     @cached_property
     def incidences(self) -> tuple[Incidence, ...]:
         """What the relations say of the labelled type, those that lead first (see `LEADING`), a dozen at most."""
-        steps = [*self._steps(self.labelled)]
-        single = [Incidence(name, reaches, (matrix,)) for name, _, reaches, matrix in steps]
-        double = [
+        steps = cache(lambda start: [*self._steps(start)])
+        own = sorted(steps(self.labelled), key=lambda step: -int(np.count_nonzero(np.diff(step[3].indptr))))
+        single = (Incidence(name, reaches, (matrix,)) for name, _, reaches, matrix in own)
+        double = (
             Incidence(f"{first}, {second}", reaches, (one, two))
-            for first, way, through, one in steps
-            for second, back, reaches, two in self._steps(through)
+            for first, way, through, one in ([] if self.one_type else own)
+            for second, back, reaches, two in steps(through)
             if not (way.name == back.name or reaches == through == self.labelled)
-        ]
-        found = []
-        for some in (single, [] if self.one_type else double):
-            some.sort(key=lambda incidence: -int(np.count_nonzero(np.diff(incidence.steps[0].indptr))))
-            found += [incidence for incidence in some if incidence.entries]
-        return tuple(found[:_ALL])
+        )
+        return tuple(islice((incidence for incidence in chain(single, double) if incidence.entries), _ALL))
 
     def _steps(self, start: str) -> Iterator[tuple[str, Relation, str, sp.csr_matrix[np.float32]]]:
         """What leads away from a type: its name, the relation, the type at the end, and the matrix."""

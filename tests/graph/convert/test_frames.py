@@ -143,3 +143,9 @@ def test_encoders_that_do_not_fit_are_refused(encoder: Any, message: str) -> Non
 def test_one_text_is_no_list_of_texts() -> None:
     with pytest.raises(InputError, match=r"received one text, 'the cat sat': give \[text, …\]"):
         Graph.from_texts(TEXTS[0])
+
+
+@pytest.mark.parametrize("column", [{"label": {"source": [0], "target": [1]}}, {"text": 3}, {"id": ["a"]}])
+def test_columns_are_named_by_a_text(column: dict[str, Any]) -> None:
+    with pytest.raises(WrongTypeError, match="names a column of the data frame, received .* with Graph.from_csv"):
+        Graph.from_dataframe({"size": [1, 2, 8, 9]}, k=1, **column)

@@ -39,3 +39,17 @@ def test_stored_zeros_are_no_edges() -> None:
 def test_a_matrix_that_is_not_square_is_refused() -> None:
     with pytest.raises(GraphError, match=r"must be square, received the shape \[2, 3\]: give one row and one column"):
         Graph.from_scipy(sp.csr_matrix(np.ones((2, 3))))
+
+
+def test_direction_is_kept_when_asked_for_and_none_is_made_up() -> None:
+    one_way = Graph.from_scipy(sp.csr_matrix(([1.0, 2.0, 3.0], ([1, 2, 0], [0, 1, 2])), (3, 3)), directed=True)
+    assert one_way.relations is not None and not any("dropped" in note for note in one_way.notes)
+    np.testing.assert_array_equal(one_way.relations.relations[0].edge_index, [[0, 1, 2], [2, 0, 1]])
+    both_ways = sp.csr_matrix(([1.0, 1.0, 3.0, 3.0], ([0, 1, 2, 1], [1, 0, 1, 2])), (3, 3))
+    assert Graph.from_scipy(both_ways, directed=True).relations is None
+
+
+@pytest.mark.parametrize("value", [-1.0, np.inf])
+def test_equal_entries_that_are_no_weights_are_refused(value: float) -> None:
+    with pytest.raises(GraphError, match="weights must be positive"):
+        Graph.from_scipy(sp.csr_matrix(([value, value], ([0, 1], [1, 0])), (2, 2)))

@@ -8,7 +8,7 @@ import torch
 from hypothesis import given
 from torch_geometric.data import Data, HeteroData
 
-from nodewise.graph import Graph
+from nodewise.graph import Graph, RelationalGraph
 from nodewise.graph.differences import differences
 from nodewise.ground.errors import InputError
 from tests.graph.generated import ANYTHING, graphs
@@ -96,3 +96,13 @@ def test_labels_of_one_column_are_read() -> None:
 def test_refusals_say_what_to_do(data: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         Graph.from_pyg(data)
+
+
+def test_direction_is_kept_when_asked_for() -> None:
+    data = Data(edge_index=torch.tensor([[1, 2, 2], [0, 1, 0]]), edge_weight=torch.tensor([1.0, 2.0, 3.0]))
+    data.y = torch.tensor([0, 1, 1])
+    graph = Graph.from_pyg(data, directed=True)
+    assert graph.relations is not None and not any("dropped" in note for note in graph.notes)
+    np.testing.assert_array_equal(graph.relations.relations[0].edge_index, [[1, 2, 2], [0, 0, 1]])
+    assert RelationalGraph.from_pyg(RelationalGraph.of(graph).to_pyg()).to_graph().equals(graph)
+    assert Graph.from_pyg(data).relations is None

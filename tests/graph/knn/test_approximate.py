@@ -37,6 +37,16 @@ def test_trees_find_most_of_the_nearest_and_the_same_ones_each_time() -> None:
     np.testing.assert_array_equal(again[1], other)
 
 
+def test_the_number_of_threads_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    view = rows(3000)
+    view[1000:1300] = view[0]  # equally near
+    found = []
+    for threads in ("1", "2"):
+        monkeypatch.setenv("OMP_NUM_THREADS", threads)
+        found.append(np.stack(approximate_neighbours(view, 10)))
+    np.testing.assert_array_equal(*found)
+
+
 def test_no_more_neighbours_than_there_are_rows() -> None:
     assert joined_to_nearest(rows(4), 10).shape == (4, 4) and joined_to_nearest(rows(1), 10).nnz == 0
     assert joined_to_nearest(np.zeros((5, 3), np.float32), 10).nnz == 0  # nothing in common with anybody

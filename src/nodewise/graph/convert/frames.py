@@ -53,6 +53,12 @@ def from_dataframe(
     """
     from nodewise.graph.knn.knn import knn_from_table
 
+    for what, column in (("label", label), ("text", text), ("id", id), ("images", images)):
+        if column is not None and not isinstance(column, str):
+            raise WrongTypeError(
+                f"{what} names a column of the data frame, received {type(column).__name__}: give its name; a table of"
+                " nodes and one of edges become a graph with Graph.from_csv(nodes, edges)"
+            )
     columns, index = frame_columns(frame)
     return knn_from_table(
         columns,

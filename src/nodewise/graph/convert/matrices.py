@@ -17,7 +17,7 @@ from nodewise.ground.errors import GraphError
 if TYPE_CHECKING:
     from nodewise.graph.checks import Features
 
-__all__ = ["from_scipy", "noted_if_one_way", "to_scipy"]
+__all__ = ["from_scipy", "of_both_ways", "to_scipy"]
 
 
 def from_scipy(adjacency: Any, x: Any = None, y: Any = None, **parts: Any) -> Graph:
@@ -25,7 +25,8 @@ def from_scipy(adjacency: Any, x: Any = None, y: Any = None, **parts: Any) -> Gr
 
     Args:
         adjacency: sparse or dense [node, node]; entries that are not all 0 or 1 are the edges' weights. Where an entry
-            and its mirror image differ, they add up. Direction is dropped, and noted.
+            and its mirror image differ, they add up. Direction is dropped, and noted, but for `directed=True`: then an
+            entry is an edge from its row to its column.
         x: features, as for `Graph.build`.
         y: labels, as for `Graph.build`.
         **parts: any further argument of `Graph.build`, such as `class_names` or `name`.
@@ -42,15 +43,29 @@ def from_scipy(adjacency: Any, x: Any = None, y: Any = None, **parts: Any) -> Gr
     there = matrix.data != 0
     notes = list(parts.pop("notes", ()))
     edges, weights = np.stack([matrix.row[there], matrix.col[there]]), matrix.data[there]
-    if not len(weights) or (weights == weights[0]).all():
-        graph = Graph.build(edges, matrix.shape[0], x=x, y=y, notes=notes, **parts)
-    else:
-        once, weights = mirrored_once(edges, weights)
-        graph = Graph.build(once, matrix.shape[0], x=x, y=y, notes=notes, edge_weight=weights, **parts)
-    return noted_if_one_way(graph, edges)
+    return of_both_ways(
+        edges, None if weights.dtype == bool else weights, num_nodes=matrix.shape[0], x=x, y=y, notes=notes, **parts
+    )
 
 
-def noted_if_one_way(graph: Graph, edges: npt.NDArray[np.integer]) -> Graph:
+def of_both_ways(edges: npt.NDArray[Any], weights: Any, *, directed: bool = False, **parts: Any) -> Graph:
+    """The graph of edges that a source gives in both directions, or in one if it is directed.
+
+    Args:
+        edges: [2, edge], as they were given.
+        weights: [edge], or None.
+        directed: whether an edge leads from its first end to its second alone.
+        **parts: of `Graph.build`.
+    """
+    if directed:
+        return Graph.build(edges, edge_weight=weights, directed=True, **parts)
+    once, kept = edges, weights
+    if weights is not None and len(weights) == edges.shape[1] and (weights != weights[:1]).any():
+        once, kept = mirrored_once(edges, weights)
+    return _noted_if_one_way(Graph.build(once, edge_weight=kept, **parts), edges)
+
+
+def _noted_if_one_way(graph: Graph, edges: npt.NDArray[np.integer]) -> Graph:
     """The graph of edges that should be given in both directions, with a note where some certainly are not.
 
     Args:

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
-from nodewise.graph.convert.matrices import noted_if_one_way
+from nodewise.graph.convert.matrices import of_both_ways
 from nodewise.graph.graph import Graph
 from nodewise.graph.tables.table import dropped_of_edges
-from nodewise.graph.weights import mirrored_once
 from nodewise.ground.errors import GraphError, WrongTypeError
 from nodewise.ground.events import listed
 
@@ -35,7 +34,7 @@ _PARTS = {
 }
 
 
-def from_pyg(data: Data, name: str | None = None) -> Graph:
+def from_pyg(data: Data, name: str | None = None, *, directed: bool = False) -> Graph:
     """The graph of a PyTorch Geometric `Data`.
 
     `x`, `edge_index` (or `adj_t`) and `y` are understood, and, as `to_pyg` writes them, `name`, `class_names`,
@@ -47,6 +46,8 @@ def from_pyg(data: Data, name: str | None = None) -> Graph:
     Args:
         data: of one kind of nodes and edges; features dense or sparse; on any device.
         name: what the graph is called; by default `data.name`, else "graph".
+        directed: whether an edge leads from its first end to its second alone; else its direction is dropped, and noted
+            where there is one.
 
     Raises:
         GraphError: if it has several kinds of nodes, no edges field, or its parts do not fit together.
@@ -87,14 +88,11 @@ def from_pyg(data: Data, name: str | None = None) -> Graph:
         else:
             dropped.append(key)
     notes = [f"the fields {listed(dropped)} were dropped: they are no tensors"] if dropped else []
-    given = edges.cpu().numpy()
-    once, values = given, None
-    if weights is not None:
-        values = weights.detach().cpu().reshape(-1).numpy()
-        once, values = mirrored_once(given, values) if len(values) == given.shape[1] else (given, values)
-    graph = Graph.build(
-        given if values is None or not len(values) or (values == values[0]).all() else once,
-        fields.get("num_nodes"),
+    return of_both_ways(
+        edges.cpu().numpy(),
+        None if weights is None else weights.detach().cpu().reshape(-1).numpy(),
+        directed=directed,
+        num_nodes=fields.get("num_nodes"),
         x=feature_rows(fields.get("x")),
         y=y,
         class_names=fields.get("class_names"),
@@ -105,14 +103,14 @@ def from_pyg(data: Data, name: str | None = None) -> Graph:
         x_offset=None if fields.get("x_offset") is None else fields["x_offset"].cpu().numpy(),
         features=str(fields.get("feature_preprocessing") or "raw"),
         notes=notes + dropped_of_edges(on_edges),
-        edge_weight=values,
     )
-    return noted_if_one_way(graph, given)
 
 
 def to_pyg(graph: Graph, *, sparse: bool = False) -> Data:
     """A PyTorch Geometric `Data`: `x`, `edge_index` with every edge in both directions, `edge_weight` where there are
     weights, `y`, names and attributes.
+
+    Relations and the direction of edges are left out: `RelationalGraph.of(graph).to_pyg()` has them, as a `HeteroData`.
 
     Args:
         graph: any graph.

@@ -2,7 +2,9 @@
 
 Rows are compared that fall into the same leaf of one of several trees, each of which divides the rows in halves by
 directions drawn from a fixed seed; then each row's nearest so far are asked for theirs. Libraries for this would bring
-a compiler or a build of their own (pynndescent, hnswlib, faiss), and none promises the same result on every machine.
+a compiler or a build of their own (pynndescent, hnswlib, faiss), and none promises the same result on any number of
+threads, as this does. Between machines whose products round differently, rows that are nearly or just as near may
+change places; `neighbours` alone is exact.
 """
 
 from __future__ import annotations

@@ -480,6 +480,10 @@ def read_set(said: object) -> tuple[str, ...]:
         return tuple(dict.fromkeys(class_name(part) for part in said.split(SEPARATOR) if part.strip()))
     if isinstance(said, (str, bytes)) or not hasattr(said, "__iter__"):
         return (class_name(said),)
+    if isinstance(said, Mapping):
+        raise InputError(
+            f"a set of classes is a list of their names, received {str(said)[:80]}: give those that it has"
+        )
     members = list(said)
     if isinstance(said, (set, frozenset)):
         members.sort(key=str)
