@@ -23,9 +23,8 @@ def main() -> None:
     """Reads the result, draws, writes."""
     result = read_result(RESULT)
     pictures = draw_ranks(result, Path("docs/figures"))
-    head, _, rest = benchmark_page(result, {key: f"figures/{path.name}" for key, path in pictures.items()}).partition(
-        "\n"
-    )
+    shown = {key: f"figures/{path.name}" for key, path in pictures.items()}
+    head, _, rest = benchmark_page(result, shown, "[the protocol](protocol.md)").partition("\n")
     processes = re.search(r"(\d+) processes", result.machine)
     command = COMMAND.format(
         graphs="" if len(result.graphs) > len(FEW) else f" --graphs {','.join(result.graphs)}",

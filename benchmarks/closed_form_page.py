@@ -1,13 +1,12 @@
-"""The pages on the closed form: tables from result files, and these from the lines that `closed_form.py` writes.
+"""The page on the closed form: tables from result files, and these from the lines that `closed_form.py` writes.
 
-    python benchmarks/closed_form_page.py [--lines lines.jsonl …] [--copies copies.jsonl …]
+    python -m benchmarks.closed_form_page [--lines lines.jsonl …] [--copies copies.jsonl …]
 
 Lines go to results/closed-form.json, each in place of what stood there for its graph and budget, with the machine and
 the commit that it was measured with; then the pages are made from it.
 
-It fills in docs/closed-form.md, what the search of its setting gave in docs/closed-form-search.md, and README's
-table. Lines hold every run: intervals and paired leads come from them. Constants come from
-the code.
+It fills in docs/closed-form.md and README's table; `closed_form_search_page.py` tells how the setting was searched.
+Lines hold every run: intervals and paired leads come from them. Constants come from the code.
 """
 
 from __future__ import annotations
@@ -21,10 +20,12 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.marks import fill
 from nodewise.classifiers import Views
 from nodewise.classifiers.views import construction, posterior, products, reduction
 from nodewise.datasets import load_graph
 from nodewise.evaluation.results.plots import new_figure, save_figure
+from nodewise.graph.knn import neighbours
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.files import write_json
 from nodewise.strategies import gain
@@ -39,6 +40,8 @@ PER_CLASS = ("1", "2", "5", "10", "20")
 PAPER_GRAPHS = ("cora", "citeseer", "pubmed", "coauthor-cs", "coauthor-physics")
 VERSIONS = {"fb8ed4c": 3, "e43d045": 3}
 """The version of `gain` at commits whose lines did not tell it; at all others that did not, an older one."""
+UNCOUNTED = "94b31c9"
+"""The commit of the first figures, before the gate's test counted one label more."""
 OLDER = "†"
 
 
@@ -153,23 +156,29 @@ def machine_of(result: dict[str, Any], record: dict[str, Any], at: dict[str, Any
 
 def measured_words(result: dict[str, Any]) -> str:
     """On which machine, at which commit what was measured: the most of it, then what was measured elsewhere."""
-    whole, others = result["machine"], {}
-    for what, part in (("", "at"), ("copies, ", "copies")):
-        for name, record in result["graphs"].items():
-            by_machine: dict[str, list[str]] = {}
-            for per, at in (record["at"] if part == "at" else copied_at(record)).items():
-                by_machine.setdefault(place_words(machine_of(result, record, at)), []).append(per)
-            for place, budgets in by_machine.items():
-                others.setdefault((place, f"{what}at {', '.join(budgets)}"), []).append(name)
-    rest = [
-        f"{place}, {budgets} labels a class: {', '.join(names)}."
-        for (place, budgets), names in sorted(others.items())
-        if place != place_words(whole)
-    ]
-    return (
-        f"Measured on {place_words(whole)}, when the gate's test did not yet count one label more, but for what was"
-        " measured since then:\n\n" + "\n".join(f"- On {line}" for line in rest) + f"\n\n{version_words(result)}"
-    )
+    lines = [_measured("Whole graphs", result, "at"), _measured("Copies", result, "copies")]
+    return "\n".join(f"- {line}" for line in lines) + f"\n\n{version_words(result)}"
+
+
+def _measured(what: str, result: dict[str, Any], part: str) -> str:
+    """Where whole graphs or copies were measured."""
+    places: dict[str, dict[str, list[str]]] = {}
+    for name, record in result["graphs"].items():
+        for per, at in (record["at"] if part == "at" else copied_at(record)).items():
+            place = place_words(machine_of(result, record, at))
+            places.setdefault(place, {}).setdefault(name, []).append(per)
+    usual = max(places, key=lambda place: sum(map(len, places[place].values())))
+    others = []
+    for place, budgets_of in sorted(places.items()):
+        if place != usual:
+            by_budgets: dict[str, list[str]] = {}
+            for name, budgets in budgets_of.items():
+                by_budgets.setdefault(", ".join(budgets), []).append(name)
+            said = [f"{', '.join(names)} at {budgets} labels a class" for budgets, names in by_budgets.items()]
+            others.append(f"{' and '.join(said)} on {place}")
+    rest = f"; {'; '.join(others)}" if others else ""
+    before = ", when the gate's test did not yet count one label more" if usual.endswith(UNCOUNTED) else ""
+    return f"{what}: on {usual}{before}{rest}."
 
 
 def version_words(result: dict[str, Any]) -> str:
@@ -311,7 +320,9 @@ def behind_words(result: dict[str, Any]) -> str:
     for per, words in (("1", "one label"), ("2", "two labels"), ("5", "five labels")):
         behind = _behind({name: at["lead"] for name, _, at in rows_at(result, per)})
         earlier = _behind({name: leads[per] for name, leads in before.items() if per in leads})
-        too = f"; in the series before it, of the same version with a CPU's draws, on {earlier}" if before else ""
+        graphs = sum(per in leads for leads in before.values())
+        too = f"; in the series before it, {graphs} graphs of the same version with a CPU's draws, on {earlier}"
+        too = too if before else ""
         out.append(f"- At {words} a class `gain` is behind random choice beyond chance on {behind}{too}.")
     return "\n".join(out)
 
@@ -370,6 +381,9 @@ def paper_table(result: dict[str, Any]) -> str:
         copies = copied_at(result["graphs"][name]).get("5")
         of_copies = [copies["random"], copies["gain"]] if copies else []
         cells = best_marked([with_gcn["random"], best, at["random"], at["gain"], *of_copies])
+        for place, measured in ((3, result["graphs"][name]["at"]["5"]), (5, copies)):
+            if measured and is_older(machine_of(result, result["graphs"][name], measured)):
+                cells[place] += f" {OLDER}"
         cells += [""] * (6 - len(cells))
         out.append(f"| {name} | {' | '.join(cells)} |")
     return "\n".join(out)
@@ -391,15 +405,14 @@ def beyond_table(result: dict[str, Any]) -> str:
         "| place in the paper | graph | labels | GPA, printed | GPA, here | random, views | gain, views |",
         "| --- | --- | ---: | ---: | ---: | ---: | ---: |",
     ]
-    shown: dict[str, Any] = {}
     for experiment in EXPERIMENTS:
         record = json.loads((RESULTS / f"{experiment}.json").read_text())
         for setting in (setting for part in record["parts"] for setting in part["settings"]):
             known = re.sub(r"^reddit(\d)$", r"reddit1401-graph\1", setting["graph"])
-            own = result["graphs"].get(known, {}).get("curve", {})
             labels = str(setting["budget"])
+            own = scores_at(result, known, labels)
             gpa = next(one for one in setting["results"] if one["name"] == "GPA")
-            if labels in own.get("gain", {}):
+            if own:
                 printed = f"{gpa['paper']['micro_f1']:.1f}" if gpa["paper"] else ""
                 cells = (
                     record["place"].split(",")[0],
@@ -407,159 +420,24 @@ def beyond_table(result: dict[str, Any]) -> str:
                     labels,
                     printed,
                     f"{gpa['micro_f1']['mean']:.1f}",
-                    f"{own['random'][labels]:.1f}",
+                    f"{own['random']:.1f}",
+                    f"{own['gain']:.1f}{f' {OLDER}' if own['older'] else ''}",
                 )
-                out.append(f"| {' | '.join(cells)} | {own['gain'][labels]:.1f} |")
-                shown[setting["graph"]] = result["graphs"][known]
-    new = [name for name, own in shown.items() if "curve_machine" in own and not is_older(own["curve_machine"])]
-    runs = {name: shown[name]["at"]["5"]["runs"]["gain"] for name in new}
-    said = ", ".join(f"{name} ({runs[name]} runs)" if runs[name] < 100 else name for name in new) or "none"
-    older = "All others are of older versions, and need not be those of the tables above."
-    return "\n".join([*out, "", f"Of today's `gain`, version {gain.Gain.version}: {said}. {older}"])
+                out.append(f"| {' | '.join(cells)} |")
+    return "\n".join([*out, "", f"{OLDER}: of an older version of `gain` than today's {gain.Gain.version}."])
 
 
-def search_tables() -> str:
-    files = ("closed-form-search.json", "closed-form-search-2.json")
-    out: list[str] = []
-    for sweep in (sweep for file in files for sweep in json.loads((RESULTS / file).read_text())["sweeps"]):
-        base = sweep["variants"][sweep["base"]]
-        out += [
-            f"## {sweep['title']}",
-            "",
-            sweep["words"],
-            "",
-            "| variant | mean at 5 a class | mean at 1 and 2 | mean lead at 5 | worst lead |",
-            "| --- | ---: | ---: | ---: | --- |",
-        ]
-        for variant, graphs in sweep["variants"].items():
-            common = [name for name in graphs if name in base]
-            five, early = (
-                np.mean([graphs[n][2] for n in common]),
-                np.mean([(graphs[n][0] + graphs[n][1]) / 2 for n in common]),
-            )
-            worst = min(common, key=lambda n: graphs[n][3])
-            some = "" if len(common) == len(base) else f" ({len(common)} of {len(base)} graphs)"
-            out.append(
-                f"| {variant}{some} | {five:.2f} | {early:.2f} | {np.mean([graphs[n][3] for n in common]):+.2f} |"
-                f" {graphs[worst][3]:+.1f} ({worst}) |"
-            )
-        out.append("")
-    return "\n".join(
-        [*out, *first_questions_table(), *closed_gate_table(), *temperature_table(), *self_training_table()]
-    )
-
-
-def first_questions_table() -> list[str]:
-    """Whether the first questions are drawn: what the rule of ``first_questions.py`` was given, and what it chose."""
-    record = json.loads((RESULTS / "first-questions.json").read_text())
-    out = [
-        "## Sweep 11: whether the first questions are drawn",
-        "",
-        (
-            "The rule stands in `benchmarks/first_questions.py` and was committed before any form was played: two"
-            " copies each of twelve developed-on graphs, eight generated ones on which little or nothing can be"
-            f" learned, {record['runs']} runs. first of N: the first question is drawn among the N best nodes; one a"
-            " class of 8: as many questions as there are classes, each among the 8 best. Taken: the highest score,"
-            " first of 32. But for the graph that one form is behind on, the forms differ by less than chance: what was"
-            " gained is that runs do not share the luck of one first answer."
-        ),
-        "",
-        "| variant | score | mean at 1 and 2 | behind random choice at 2 |",
-        "| --- | ---: | ---: | --- |",
-    ]
-    return [*out, *judged_rows(record), ""]
-
-
-def judged_rows(record: dict[str, Any]) -> list[str]:
-    return [
-        f"| {form} | {judged['score']:.2f} | {judged['mean']:.2f} | {', '.join(judged['behind'])} |"
-        for form, judged in record["scores"].items()
-    ]
-
-
-def closed_gate_table() -> list[str]:
-    """What is done while the gate is closed: what the rule of ``closed_gate.py`` was given, and what it chose."""
-    record = json.loads((RESULTS / "closed-gate.json").read_text())
-    return [
-        "## Sweep 12: while the gate is closed",
-        "",
-        (
-            "The rule stands in `benchmarks/closed_gate.py` and was committed before any form was played: the graphs of"
-            " sweep 11 with other copies and seeds, and two kinds of generated ones more, on which the rarer of two"
-            f" classes stands out; {record['runs']} runs. first of all: the first question is a random one; second of"
-            " 32: the second one is drawn, too; random shares: while the gate is closed, shares are counted from the"
-            " questions asked at random alone; both: the first and the third of these; gate from two: it is tested"
-            " from two labels on. What there is stays: no form is ahead of it. The two that count shares from the"
-            " random questions alone, and so from fewer labels, have the lowest means."
-        ),
-        "",
-        "| variant | score | mean at 1 and 2 | behind random choice at 2 |",
-        "| --- | ---: | ---: | --- |",
-        *judged_rows(record),
-        "",
-    ]
-
-
-def temperature_table() -> list[str]:
-    """How sure it says it is: what the rule of ``temperature.py`` was given, and what it chose."""
-    record = json.loads((RESULTS / "temperature.json").read_text())
-    scores = record["scores"]
-    best, kept = min(scores, key=lambda form: scores[form]["brier"]), scores["as it is"]["brier"]
-    out = [
-        "## Sweep 13: how sure it says it is",
-        "",
-        (
-            "The rule stands in `benchmarks/temperature.py`, which also says what the forms are, and was committed"
-            " before any of them was tried: the graphs of sweep 11, one other copy or seed each, two and five labels a"
-            f" class chosen by `gain`, {record['runs']} runs; means over domains, of which four are generated graphs on"
-            f" which hardly anything can be learned. The rule takes *{best}*, ahead by"
-            f" {kept - scores[best]['brier']:.3f}, and so do probabilities since version 3 of `views`; *as it is* is"
-            " what there was. What is predicted or asked does not change. Where much can be learned it is less sure"
-            " than it could be."
-        ),
-        "",
-        "| form | Brier score | expected calibration error | above 0.9 | of these right |",
-        "| --- | ---: | ---: | ---: | ---: |",
-    ]
-    for form, score in scores.items():
-        shares = f"{100 * score['above']:.0f} % | {100 * score['right_above']:.0f} %"
-        out.append(f"| {form} | {score['brier']:.4f} | {score['error']:.4f} | {shares} |")
-    return [*out, ""]
-
-
-def self_training_table() -> list[str]:
-    """Whether it learns from its own predictions: what the rule of ``self_training.py`` was given and chose."""
-    record = json.loads((RESULTS / "self-training.json").read_text())
-    scores = record["scores"]
-    rows = [row for row in record["rows"] if row["strategy"] == "gain"]
-    passed = [
-        form
-        for form, one in scores["gain"].items()
-        if one["lead"] >= 0.3 and one["lead"] > one["half_width"] and one["worst"] >= -0.5
-    ]
-    out = [
-        "## Sweep 14: self-training",
-        "",
-        (
-            "The rule stands in `benchmarks/self_training.py`, which also says what the forms are, and was committed"
-            f" before any of them was played: one copy each of {len({row['graph'] for row in rows})} graphs,"
-            " generated ones on which hardly anything can be learned among them, two and five labels a class,"
-            f" {record['runs']} runs, the share of right predictions on the nodes that were not asked. To be taken, a"
-            " form must be ahead by 0.3 after `gain`, its interval over domains above 0, no domain over 0.5 behind."
-            f" **{'Taken: ' + ', '.join(passed) if passed else 'None is, so nothing of it is built'}**: each question"
-            " would cost a fit more for every label."
-        ),
-        "",
-        "| form | lead after gain | worst domain | lead after random choice | worst domain |",
-        "| --- | ---: | ---: | ---: | ---: |",
-    ]
-    for form in list(scores["gain"])[1:]:
-        cells = []
-        for strategy in ("gain", "random"):
-            one = scores[strategy][form]
-            cells += [f"{one['lead']:+.2f} ± {one['half_width']:.2f}", f"{one['worst']:+.1f}"]
-        out.append(f"| {form} | {' | '.join(cells)} |".replace("-", "−"))
-    return [*out, ""]
+def scores_at(result: dict[str, Any], name: str, labels: str) -> dict[str, Any]:
+    """What both strategies reached on a graph with so many labels, as newly measured as can be; nothing if never."""
+    record = result["graphs"].get(name, {"at": {}})
+    for at in record["at"].values():
+        if str(at["labels"]) == labels and not is_older(machine_of(result, record, at)):
+            return {"older": False, **{who: at["micro_f1"][who][0] for who in ("gain", "random")}}
+    curve = record.get("curve", {})
+    if labels not in curve.get("gain", {}):
+        return {}
+    older = "curve_machine" not in record or is_older(record["curve_machine"])
+    return {"older": older, **{who: curve[who][labels] for who in ("gain", "random")}}
 
 
 def constants_table() -> str:
@@ -576,8 +454,16 @@ def constants_table() -> str:
             "sharpness s of the members' weights",
             f"{posterior._SHARPNESS:g}, less while labels are fewer than {posterior._RAMP:g}",
         ),
+        (
+            "usual temperature of probabilities, and the labels that it is worth",
+            f"{posterior._SAID_TEMPERATURE:g}, {posterior._TEMPERATURE_LABELS:g}",
+        ),
+        ("usual temperature where labels are tested by each other", f"{posterior._USUAL_TEMPERATURE:g}"),
         ("views that `gain` looks at", f"the {gain._VIEWS} with most weight"),
-        ("nodes that a node is joined to as kin", f"the {products.NEAREST} nearest"),
+        (
+            "nodes that a node is joined to as kin",
+            f"the {products.NEAREST} nearest; exactly these up to {neighbours.EXACT:,} nodes",
+        ),
         (
             "leading columns of a view that `gain` looks at",
             f"{construction.LEADING}; with more than 25 classes up to {construction.MOST_LEADING}",
@@ -646,7 +532,8 @@ def readme_block(result: dict[str, Any]) -> str:
                 "Micro-F1 with five labels a class, random splits, beside the paper's way (random choice and the best"
                 " of the authors' policies with its GCN, 100 runs); the best of a row is bold. A strategy that hardly"
                 " draws shares a graph's luck over its runs, so the last two columns are means over ten copies of the"
-                " graph, each with another fifth of its nodes left out, ± over copies:"
+                f" graph, each with another fifth of its nodes left out, ± over copies ({OLDER}: of an older version of"
+                f" `gain` than today's {gain.Gain.version}):"
             ),
             "",
             paper_table(result),
@@ -685,22 +572,7 @@ def main() -> None:
             "behind": behind_words(result),
         },
     )
-    fill(DOCS / "closed-form-search.md", {"search": search_tables()})
     fill(HERE.parent / "README.md", {"closed-form": readme_block(result)})
-
-
-def fill(page: Path, contents: dict[str, str]) -> None:
-    """Makes what stands between two marks of a page anew, for each name."""
-    text = page.read_text(encoding="utf-8")
-    for name, content in contents.items():
-        text = filled(text, name, content)
-    page.write_text(text, encoding="utf-8")
-
-
-def filled(text: str, name: str, content: str) -> str:
-    """The page with what stands between a table's two marks made anew."""
-    begin, end = f"<!-- {name}:begin -->", f"<!-- {name}:end -->"
-    return re.sub(re.escape(begin) + ".*?" + re.escape(end), lambda _: f"{begin}\n{content}\n{end}", text, flags=re.S)
 
 
 if __name__ == "__main__":

@@ -1,14 +1,14 @@
 """The page on graphs: which column names mean what, from the code that reads them; what weights are worth, as measured.
 
-python benchmarks/graphs_page.py
+python -m benchmarks.graphs_page
 """
 
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 
+from benchmarks.marks import filled
 from nodewise.graph.checks import MISSING
 from nodewise.graph.tables import table
 
@@ -48,11 +48,7 @@ def weights_table() -> str:
 
 def page_text(text: str) -> str:
     """The page with its tables made anew."""
-    for name, table_of in (("columns", columns_table), ("weights", weights_table)):
-        begin, end = f"<!-- {name}:begin -->", f"<!-- {name}:end -->"
-        made = f"{begin}\n{table_of()}\n{end}"
-        text = re.sub(f"{begin}.*?{end}", lambda _, made=made: made, text, flags=re.DOTALL)
-    return text
+    return filled(filled(text, "columns", columns_table()), "weights", weights_table())
 
 
 if __name__ == "__main__":

@@ -18,8 +18,9 @@ ROOT = Path(__file__).parents[1]
 PAGES: dict[str, list[str]] = {
     "SECURITY.md": ["benchmarks/campaigns.py", "--page"],
     "docs/benchmark.md": ["benchmarks/benchmark_page.py"],
-    "docs/closed-form.md": ["benchmarks/closed_form_page.py"],  # closed-form-search.md and README.md's table, too
-    "docs/graphs.md": ["benchmarks/graphs_page.py"],
+    "docs/closed-form.md": ["-m", "benchmarks.closed_form_page"],  # README.md's table, too
+    "docs/closed-form-search.md": ["-m", "benchmarks.closed_form_search_page"],
+    "docs/graphs.md": ["-m", "benchmarks.graphs_page"],
     "docs/limits.md": ["benchmarks/limits_page.py"],
     "docs/methods.md": ["benchmarks/printed_figures.py", "--page"],
     "docs/outlook.md": ["benchmarks/outlook.py", "--page"],

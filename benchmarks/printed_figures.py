@@ -16,7 +16,6 @@ from __future__ import annotations
 import argparse
 import copy
 import json
-import re
 import tempfile
 import time
 from collections.abc import Callable
@@ -29,6 +28,7 @@ import scipy.sparse as sp
 import torch
 import torch.nn.functional as F
 from machine import describe_machine
+from marks import fill
 from sklearn.cluster import KMeans, kmeans_plusplus
 from sklearn.metrics import f1_score
 from sklearn.preprocessing import normalize
@@ -292,11 +292,7 @@ def write_page() -> None:
         same = "" if here is None or "same_nodes" not in here else f"{here['same_nodes']} of {here['labels']}"
         labels = (again or here or {})["labels"]
         lines.append(f"| `{method}` | {labels} | {printed(method)} | {cells[0]} | {cells[1]} | {same} |")
-    text = PAGE.read_text(encoding="utf-8")
-    for name, block in (("printed", lines), ("steps", steps_table())):
-        whole = "\n".join((f"<!-- {name}:begin -->", *block, f"<!-- {name}:end -->"))
-        text = re.sub(f"<!-- {name}:begin -->.*<!-- {name}:end -->", lambda _, w=whole: w, text, flags=re.DOTALL)  # type: ignore[misc]
-    PAGE.write_text(text, encoding="utf-8")
+    fill(PAGE, {"printed": "\n".join(lines), "steps": "\n".join(steps_table())})
 
 
 def steps_table() -> list[str]:

@@ -1,13 +1,13 @@
 """The page on sessions: the table of settings, from the record that defines them.
 
-python benchmarks/settings_page.py
+python -m benchmarks.settings_page
 """
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
+from benchmarks.marks import filled
 from nodewise.session.settings import NewSettings, Setting, settings_of
 
 PAGE = Path(__file__).parents[1] / "docs" / "session.md"
@@ -35,8 +35,7 @@ def _default(one: Setting) -> str:
 
 def page_text(text: str) -> str:
     """The page with its table made anew."""
-    begin, end = "<!-- settings:begin -->", "<!-- settings:end -->"
-    return re.sub(f"{begin}.*?{end}", lambda _: f"{begin}\n{settings_table()}\n{end}", text, flags=re.DOTALL)
+    return filled(text, "settings", settings_table())
 
 
 if __name__ == "__main__":

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import time
 import warnings
 from pathlib import Path
@@ -22,6 +21,7 @@ from typing import Any
 import numpy as np
 import torch
 from machine import describe_machine
+from marks import fill
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
@@ -115,12 +115,6 @@ def tables(record: dict[str, Any]) -> str:
     return "\n".join(part.rstrip() for part in parts).rstrip()
 
 
-def page_text(text: str, record: dict[str, Any]) -> str:
-    """The page with its tables made anew."""
-    begin, end = "<!-- several:begin -->", "<!-- several:end -->"
-    return re.sub(f"{begin}.*?{end}", lambda _: f"{begin}\n{tables(record)}\n{end}", text, flags=re.DOTALL)
-
-
 def main() -> None:
     """Measures, or writes the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -138,7 +132,7 @@ def main() -> None:
         write_json(options.out, {**head, "seconds": seconds, "rows": rows})
     if options.page:
         record = json.loads(options.out.read_text(encoding="utf-8"))
-        PAGE.write_text(page_text(PAGE.read_text(encoding="utf-8"), record), encoding="utf-8")
+        fill(PAGE, {"several": tables(record)})
 
 
 if __name__ == "__main__":

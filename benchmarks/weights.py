@@ -2,7 +2,7 @@
 
     python benchmarks/weights.py [--runs 20] [--out benchmarks/results/weights.json]
 
-Fifteen labels are chosen at random. `benchmarks/graphs_page.py` writes the figures into docs/graphs.md.
+Fifteen labels are chosen at random. `graphs_page.py` writes the figures into docs/graphs.md.
 """
 
 from __future__ import annotations

@@ -63,6 +63,9 @@ SCORES: Mapping[str, Score] = {
 }
 """Scores by name."""
 
+IN_PERCENT = frozenset(SCORES) - {"log_loss"}
+"""Those in percent; what one's own are in nobody knows."""
+
 LESS_IS_BETTER = frozenset({"log_loss", "calibration_error"})
 """Scores of which less is better; of all others, one's own included, more is."""
 

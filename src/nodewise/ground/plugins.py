@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 import json
+import pickle
 import re
 import sys
 from collections.abc import Callable, Mapping
@@ -17,6 +18,7 @@ from functools import partial
 from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
+from types import CodeType
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -337,7 +339,23 @@ def _file_digest(kind: Any) -> str | None:
     digest = hashlib.blake2b(digest_size=8)
     for path in sorted(files):
         digest.update(path.read_bytes())
+    if inspect.isfunction(kind) and "<" in kind.__qualname__:  # a lambda, or one that another function makes
+        try:
+            digest.update(pickle.dumps(_told_by(kind)))
+        except (ValueError, TypeError, AttributeError, pickle.PicklingError):
+            return None
     return digest.hexdigest()
+
+
+def _told_by(function: Any) -> list[Any]:
+    """What tells a function from another of its name and file: its code, its defaults and what it holds of others."""
+
+    def parts(code: CodeType) -> list[Any]:
+        constants = [parts(one) if isinstance(one, CodeType) else one for one in code.co_consts]
+        return [code.co_code, code.co_names, constants]
+
+    held = [cell.cell_contents for cell in function.__closure__ or ()]
+    return [parts(function.__code__), function.__defaults__, function.__kwdefaults__, held]
 
 
 def _bases(kind: Any) -> list[type]:

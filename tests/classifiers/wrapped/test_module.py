@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -117,6 +119,22 @@ def test_results_are_told_apart_by_the_network_and_its_training() -> None:
     assert len({one.settings for one in identities}) == 3 and all(one.storable for one in identities)
     assert identities[0].code.startswith("version 1, torch")
     assert "perceptron" in identity_of(TorchClassifier(perceptron)).settings
+
+
+def test_networks_of_lambdas_are_told_apart_and_have_a_name_that_a_table_can_hold() -> None:
+    def of(width: int) -> Callable[[int, int], torch.nn.Module]:
+        return lambda features, classes: torch.nn.Sequential(
+            torch.nn.Linear(features, width), torch.nn.Linear(width, classes)
+        )
+
+    shallow = TorchClassifier(lambda features, classes: torch.nn.Linear(features, classes))
+    biased = TorchClassifier(lambda features, classes: torch.nn.Linear(features, classes, bias=False))
+    ones = [shallow, biased, TorchClassifier(of(2)), TorchClassifier(of(3))]
+    assert [one.name for one in ones] == ["network"] * 4
+    assert len({identity_of(one) for one in ones}) == 4 and all(identity_of(one).storable for one in ones)
+    assert identity_of(TorchClassifier(of(2))) == identity_of(ones[2])
+    lock: Any = Lock()  # nothing tells it from another
+    assert not identity_of(TorchClassifier(lambda features, classes: torch.nn.Linear(features, classes, lock))).storable
 
 
 def test_a_network_labels_in_a_session_and_an_undo_learns_anew(tmp_path: Path) -> None:

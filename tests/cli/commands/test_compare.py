@@ -199,7 +199,7 @@ def test_other_budgets_classifiers_protocols_and_fewer_runs_are_not_written_over
         (["--budgets", "5", "--runs", "3"], "wine with views at 4 random"),
         (["--budgets", "4", "--runs", "3", "--classifiers", "gcn"], "wine with views at 4 random"),
         (["--budgets", "4", "--runs", "2"], "wine with views at 4 random, 3 runs"),
-        (["--budgets", "4", "--runs", "3", "--noise", "0.2"], "wine with views at 4 random"),
+        (["--budgets", "4", "--runs", "3", "--noise", "0.2"], "wine with views at 4 random under the usual protocol"),
         (["--runs", "3"], "wine with views at 4 random"),
     ):
         assert main([*shared, *other]) == 2

@@ -54,7 +54,18 @@ def test_without_options_it_is_five_a_class_and_the_classifier_s_own_features(
     assert main(["evaluate", "blocks.npz", "--strategy", "random", "--json", "r.json", *SHORT]) == 0
     record = json.loads((here / "r.json").read_text())
     assert (record["budget"], record["features"], record["seed"], record["classifier"]) == (15, "raw", 0, "views")
-    assert "blocks, random, 15 labels, 2 runs, features raw, cpu" in capfd.readouterr().out
+    assert "blocks, random, views, 15 labels, 2 runs, features raw, cpu" in capfd.readouterr().out
+
+
+def test_another_protocol_is_named_and_a_loss_has_digits(here: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    asked = ["--strategy", "random", "--round-size", "3", "--noise", "0.1", "--scores", "log_loss,balanced_accuracy"]
+    assert main(["evaluate", "blocks.npz", *asked, "--budget", "6", "--json", "r.json", *SHORT]) == 0
+    out, scores = capfd.readouterr().out, json.loads((here / "r.json").read_text())
+    assert "blocks, random, views, 6 labels, rounds of 3 queries, 10 % of the answers wrong, 2 runs" in out
+    assert (
+        f"{np.mean(scores['log_loss']['values']):.3f}" in out
+        and f"{np.mean(scores['balanced_accuracy']['values']):.1f}" in out
+    )
 
 
 def test_unscaled_features_are_told_once_and_not_to_whoever_asked_for_a_preprocessing(

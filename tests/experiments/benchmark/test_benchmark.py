@@ -10,6 +10,7 @@ import pytest
 import torch
 
 import nodewise as nw
+from nodewise.classifiers import Views
 from nodewise.cli import main
 from nodewise.contracts import Observation, Strategy
 from nodewise.evaluation.engine import LocalEngine
@@ -182,6 +183,35 @@ def test_results_are_joined_and_contradictions_refused() -> None:
         join([mine, replace(theirs, graphs={"g0": replace(GRAPH, fingerprint="x")})])
     with pytest.raises(InputError, match="use one seed"):
         join([mine, replace(theirs, seed=1)])
+
+
+def test_results_of_different_versions_are_not_joined_and_the_page_tells_versions(
+    played: tuple[Path, BenchmarkResult],
+) -> None:
+    _, result = played
+    assert result.versions == {"random": "version 1", "centrality": "version 1", "views": f"version {Views.version}"}
+    assert f"Versions: `random` 1, `centrality` 1, `views` {Views.version}." in benchmark_page(result)
+    before = replace(result, versions={})  # a file from before versions were kept
+    assert "does not tell the versions" in benchmark_page(before) and join([result, before]).rows == result.rows
+    with pytest.raises(InputError, match=r"different code of 'views' \(version \d+ and version 1\)"):
+        join([result, replace(result, versions={"views": "version 1"})])
+
+
+def test_a_joined_strategy_has_its_lead_over_the_others_random_choice_without_a_test() -> None:
+    mine, theirs = made({"random": [50.0, 60.0]}, ["a", "b"]), made({"new": [51.0, 64.0]}, ["a", "b"])
+    alone = replace(theirs, rows=tuple(replace(row, lead=None, lead_ci95=None, p=None) for row in theirs.rows))
+    both = join([mine, alone])
+    assert [row.lead for row in both.rows] == [None, None, 1.0, 4.0] and both.rows[2].p is None
+    assert "| new | 57.5 | +2.5 | – |" in benchmark_page(both)
+    fewer = replace(alone, rows=tuple(replace(row, runs=3) for row in alone.rows))  # on other splits
+    assert [row.lead for row in join([mine, fewer]).rows] == [None] * 4
+
+
+def test_the_page_names_whom_the_default_cannot_be_told_from_by_its_ranks() -> None:
+    scores = {"gain": [9.0] * 8, "age": [8.0] * 8, "random": [1.0] * 8}
+    page = benchmark_page(made(scores, [f"d{i}" for i in range(8)]))
+    assert "By the critical difference of the ranks `gain` cannot be told from `age`." in page
+    assert "has the best average rank." in page and "mean |" not in page.partition("Critical")[0]
 
 
 def test_the_command_tells_the_cost_plays_and_joins(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -48,7 +48,7 @@ class TorchClassifier(Classifier):
             Trained on: after the last label; each label before that brings one epoch.
         anew: whether it is trained anew, so that predictions follow from the labels alone, or on.
         learning_rate, weight_decay: Adam's.
-        name: what it is called; by default the network's class.
+        name: what it is called; by default the network's class, or the function's name ("network" of a lambda).
     """
 
     version = 1
@@ -77,7 +77,7 @@ class TorchClassifier(Classifier):
             _redraw(self.module, draw=False)
         kind = self._kind
         grows = self.anew and not isinstance(self.module, Module)
-        object.__setattr__(self, "name", self.name or kind.__name__)
+        object.__setattr__(self, "name", self.name or (kind.__name__ if kind.__name__.isidentifier() else "network"))
         object.__setattr__(self, "trained", not self.anew)
         object.__setattr__(self, "capabilities", frozenset[Capability]({"grow-classes"} if grows else set()))
         library = library_version(kind)

@@ -38,7 +38,6 @@ from nodewise.cli.options import (
 )
 from nodewise.cli.screen import Screen
 from nodewise.ground.errors import InputError
-from nodewise.ground.events import count
 
 __all__ = ["evaluate", "register"]
 
@@ -113,13 +112,8 @@ def evaluate(
         screen.json(result.as_dict(), json)
     if str(json) == "-":
         return
-    rows = [("Micro-F1", str(result.micro)), ("Macro-F1", str(result.macro))]
-    rows += [(name, str(result.interval(name))) for name in result.further]
-    title = (
-        f"{result.graph}, {result.strategy}{f' {result.policy}' if result.policy else ''}, {result.amount},"
-        f" {count(result.runs, 'run')}"
-    )
-    screen.line(f"{title}, features {result.features}, {result.device}, {result.seconds:.1f} s")
+    rows = list(result.shown.items())
+    screen.line(f"{result.played}, features {result.features}, {result.device}, {result.seconds:.1f} s")
     screen.table(("", "mean ± 95 % interval" if "±" in rows[0][1] else "mean"), rows)
 
 

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from nodewise.evaluation.results.plots import colour_of, new_figure, save_picture, tidy_axes
 from nodewise.evaluation.results.statistics import Interval, confidence_interval
+from nodewise.evaluation.scores import IN_PERCENT
 from nodewise.ground.errors import InputError, MissingExtraError, UnknownNameError
 from nodewise.ground.events import count
 
@@ -91,6 +92,20 @@ class Evaluation:
             raise UnknownNameError("score", metric, known, "The protocol says which are computed.")
         return known[metric]
 
+    @property
+    def played(self) -> str:
+        """What was played, in words: graph, strategy, classifier, budget, protocol where it is another, and runs."""
+        strategy = f"{self.strategy} {self.policy}" if self.policy else self.strategy
+        other = "" if self.protocol is None else self.protocol.words()
+        words = (self.graph, strategy, self.classifier, self.amount, other, count(self.runs, "run"))
+        return ", ".join(filter(None, words))
+
+    @property
+    def shown(self) -> dict[str, str]:
+        """Every score by its name, mean and interval; what is no percentage with three digits."""
+        further = {name: self.interval(name).text(1 if name in IN_PERCENT else 3) for name in self.further}
+        return {"Micro-F1": str(self.micro), "Macro-F1": str(self.macro), **further}
+
     def costs(self, costs: npt.ArrayLike) -> npt.NDArray[np.float64]:
         """What the queries of each run cost: [run].
 
@@ -141,9 +156,8 @@ class Evaluation:
 
     def __repr__(self) -> str:
         """``Evaluation(digits, random, gcn, 50 labels, 10 runs: Micro-F1 88.1 ± 0.9, Macro-F1 87.9 ± 1.0)``."""
-        strategy = f"{self.strategy} {self.policy}" if self.policy else self.strategy
-        what = f"{self.graph}, {strategy}, {self.classifier}, {self.amount}, {count(self.runs, 'run')}"
-        return f"Evaluation({what}: Micro-F1 {self.micro}, Macro-F1 {self.macro})"
+        scores = ", ".join(f"{name} {value}" for name, value in self.shown.items())
+        return f"Evaluation({self.played}: {scores})"
 
     def _repr_html_(self) -> str:
         """A small table; whatever comes from the caller is escaped."""
@@ -154,9 +168,9 @@ class Evaluation:
             "policy": self.policy,
             "classifier": self.classifier,
             "labels": self.budget,
+            "protocol": (self.protocol.words() if self.protocol else "") or None,
             "runs": self.runs,
-            "Micro-F1": self.micro,
-            "Macro-F1": self.macro,
+            **self.shown,
         }
         cells = "".join(
             f"<tr><th style='text-align:left'>{key}</th><td style='text-align:left'>{escape(str(value))}</td></tr>"

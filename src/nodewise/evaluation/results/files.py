@@ -41,7 +41,15 @@ def check_folder(folder: str | Path, settings: Sequence[Mapping[str, Any]], seed
         _refuse_loss(folder, [f"the seed {record['seed']}"])
     there, new = _cells(record), _cells({"settings": settings})
     lost = [cell for cell, runs in there.items() if new.get(cell, 0) < runs]
-    _refuse_loss(folder, [" ".join(cell) + (f", {there[cell]} runs" if cell in new else "") for cell in lost])
+    _refuse_loss(folder, [" ".join(cell) + _difference(cell, there[cell], new) for cell in lost])
+
+
+def _difference(cell: tuple[str, ...], runs: int, new: Mapping[tuple[str, ...], int]) -> str:
+    """What a cell has that the new comparison's cell of the same name has not, where its words do not say it."""
+    if cell in new:
+        return f", {runs} runs"
+    changed = len(cell) == _NAMED and any(other[:_NAMED] == cell for other in new)
+    return " under the usual protocol" if changed else ""
 
 
 def _held(folder: str | Path) -> dict[str, Any] | None:
@@ -52,6 +60,10 @@ def _held(folder: str | Path) -> dict[str, Any] | None:
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
     return record
+
+
+_NAMED = 4
+"""Words of a cell that name it; the one behind them, where there is one, is its protocol."""
 
 
 def _cells(record: Mapping[str, Any]) -> dict[tuple[str, ...], int]:

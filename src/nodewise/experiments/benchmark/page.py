@@ -9,7 +9,7 @@ import numpy as np
 
 from nodewise.evaluation.results.plots import draw_critical_difference, new_figure, save_figure
 from nodewise.evaluation.results.tables import ResultTable, to_markdown
-from nodewise.experiments.benchmark.results import BenchmarkResult, Row
+from nodewise.experiments.benchmark.results import BenchmarkResult, time_words
 from nodewise.ground.events import count
 
 __all__ = ["benchmark_page", "draw_ranks", "write_page"]
@@ -45,27 +45,32 @@ def draw_ranks(result: BenchmarkResult, folder: Path) -> dict[str, Path]:
     return pictures
 
 
-def benchmark_page(result: BenchmarkResult, pictures: dict[str, str] | None = None) -> str:
+def benchmark_page(
+    result: BenchmarkResult, pictures: dict[str, str] | None = None, protocol: str = "nodewise's protocol"
+) -> str:
     """The page as Markdown.
 
     Args:
         pictures: by classifier, the file of its critical differences.
+        protocol: what it was played by, such as a link to a page.
     """
-    shown = _shown(result)
+    shown, classifiers = _shown(result), result.classifiers
     runs = sorted({row.runs for row in result.rows})
     copies = max(row.copy for row in result.rows) + 1
     domains = len({graph.domain for graph in result.graphs.values()})
     seconds = sum(row.seconds * row.runs * row.budget for row in result.rows)
+    by_classifier = {one: len({row.strategy for row in result.rows if row.classifier == one}) for one in classifiers}
+    counts = [f"{count(number, 'strategy', 'strategies')} with {one}" for one, number in by_classifier.items()]
     parts = [
         "# Benchmark",
-        f"{count(len(result.strategies), 'strategy', 'strategies')} with {', '.join(result.classifiers)} on"
+        f"{', '.join(counts)} on"
         f" {count(len(result.graphs), 'graph')} of {count(domains, 'domain')},"
         f" {', '.join(map(str, result.labels))} labels a class, {' or '.join(map(str, runs))} runs"
-        f"{f' on each of {copies} copies' if copies else ''}, seed {result.seed}, by [the protocol](protocol.md)."
-        f" Each budget played by itself, this is {seconds / 3600:.1f} hours of one process"
-        f" ({result.machine or 'machine not recorded'}).",
+        f"{f' on each of {copies} copies' if copies else ''}, seed {result.seed}, by {protocol}."
+        f" Each budget played by itself, this is {time_words(seconds)} of one process"
+        f" ({result.machine or 'machine not recorded'}). {_versions(result)}",
     ]
-    for classifier in result.classifiers:
+    for classifier in classifiers:
         told = f"{_first(result, classifier, shown)} {_lacking(result, classifier, shown)}".strip()
         parts += [f"## With {classifier}", told, to_markdown(_ranks(result, classifier))]
         if pictures and classifier in pictures:
@@ -77,6 +82,16 @@ def benchmark_page(result: BenchmarkResult, pictures: dict[str, str] | None = No
 
 def _shown(result: BenchmarkResult) -> int:
     return _USUAL if _USUAL in result.labels else result.labels[-1]
+
+
+def _versions(result: BenchmarkResult) -> str:
+    """Which versions were played; a file from before does not tell them."""
+    unknown = [f"`{one}`" for one in (*result.classifiers, *result.strategies) if one not in result.versions]
+    known = [f"`{name}` {code.removeprefix('version ')}" for name, code in result.versions.items()]
+    said = f"Versions: {', '.join(known)}." if known else ""
+    if unknown and known:
+        return f"{said} Not told of {', '.join(unknown)}."
+    return said or "The file does not tell the versions of strategies and classifiers."
 
 
 def _first(result: BenchmarkResult, classifier: str, shown: int) -> str:
@@ -94,7 +109,8 @@ def _first(result: BenchmarkResult, classifier: str, shown: int) -> str:
     if ranking is None:
         return "With fewer than two domains or strategies there are no ranks."
     if "gain" in ranking.ranks and not said:
-        said.append("`gain` has the best average rank at every number of labels.")
+        many = " at every number of labels" if len(result.labels) > 1 else ""
+        said.append(f"`gain` has the best average rank{many}.")
     whole = result.full_table(classifier, shown)
     others = [graph for graph, scores in whole.items() if "gain" in scores and max(scores.values()) > scores["gain"]]
     if others:
@@ -105,6 +121,16 @@ def _first(result: BenchmarkResult, classifier: str, shown: int) -> str:
     ranks = list(ranking.ranks.values())
     if max(ranks) - min(ranks) < ranking.critical_difference:
         said.append(f"With {count(shown, 'label')} a class no two strategies can be told apart by their ranks.")
+    elif "gain" in ranking.ranks:
+        own = ranking.ranks["gain"]
+        near = [
+            name
+            for name, rank in ranking.ranks.items()
+            if name != "gain" and abs(rank - own) <= ranking.critical_difference
+        ]
+        if near:
+            named = ", ".join(f"`{name}`" for name in near)
+            said.append(f"By the critical difference of the ranks `gain` cannot be told from {named}.")
     return " ".join(said)
 
 
@@ -139,7 +165,7 @@ def _ranks(result: BenchmarkResult, classifier: str) -> ResultTable:
         (
             name,
             *(f"{r.ranks[name]:.2f}" if r is not None and name in r.ranks else "–" for r in rankings.values()),
-            f"{mean[name]:.2f}",
+            *([f"{mean[name]:.2f}"] if len(rankings) > 1 else []),
         )
         for name in sorted(names, key=lambda one: mean[one])
     )
@@ -149,7 +175,7 @@ def _ranks(result: BenchmarkResult, classifier: str) -> ResultTable:
         if r is not None
     )
     note = f"Average ranks, each domain counting once, 1 is the best. Critical difference (Nemenyi, 5 %): {gaps}."
-    columns = ("strategy", *(f"{labels} a class" for labels in rankings), "mean")
+    columns = ("strategy", *(f"{labels} a class" for labels in rankings), *(["mean"] if len(rankings) > 1 else []))
     return ResultTable(f"Average ranks with {classifier}", columns, rows, (note,))
 
 
@@ -160,11 +186,10 @@ def _leads(result: BenchmarkResult, classifier: str, shown: int) -> ResultTable:
         own = [row for row in chosen if row.strategy == name]
         if not own:
             continue
-        tested = [row for row in own if row.lead is not None]
-        better, worse = (
-            sum(row.p is not None and row.p < 0.05 and sign * _lead(row) > 0 for row in tested) for sign in (1, -1)
-        )
-        lead = f"{np.mean([_lead(row) for row in tested]):+.1f}".replace("-", "−") if tested else "–"
+        leads = [row.lead for row in own if row.lead is not None]
+        tested = [(row.lead, row.p) for row in own if row.lead is not None and row.p is not None]
+        better, worse = (sum(p < 0.05 and sign * lead > 0 for lead, p in tested) for sign in (1, -1))
+        lead = f"{np.mean(leads):+.1f}".replace("-", "−") if leads else "–"
         domains = means.get(name)
         score = f"{np.mean(domains):.1f}" if domains else "–"
         times = f"{1000 * np.median([row.seconds for row in own]):.1f} ms"
@@ -172,15 +197,11 @@ def _leads(result: BenchmarkResult, classifier: str, shown: int) -> ResultTable:
     note = (
         "Micro-F1 in percent, the mean over domains; the lead over random choice in points, the mean over graphs; on"
         " how many graphs it is significantly better / worse (paired t-test on the same splits, Holm-corrected over"
-        " strategies, 5 %; none is tested below six runs); seconds of one query of one run, learning included, the"
+        " strategies, 5 %; none is tested below six runs); the time of one query of one run, learning included, the"
         " median over graphs."
     )
     columns = ("strategy", "Micro-F1", "lead", "better / worse", "a query")
     return ResultTable(f"With {classifier}, {count(shown, 'label')} a class", columns, tuple(rows), (note,))
-
-
-def _lead(row: Row) -> float:
-    return 0.0 if row.lead is None else row.lead
 
 
 def _graphs(result: BenchmarkResult, shown: int) -> ResultTable:

@@ -10,16 +10,18 @@ from pathlib import Path
 
 import numpy as np
 
+from nodewise.classifiers import make_classifier
 from nodewise.datasets import list_datasets, load_graph
 from nodewise.datasets.folder import data_folder, local_names
 from nodewise.datasets.load import find_info, held_out
 from nodewise.evaluation import ChunkStore, Contest, Method, Setting, compare, graph_copies
 from nodewise.evaluation.contest import play_contests
 from nodewise.evaluation.engine import Engine
-from nodewise.experiments.benchmark.results import DOMAINS, BenchmarkResult, PlayedGraph, Row, rows_of
+from nodewise.experiments.benchmark.results import DOMAINS, BenchmarkResult, PlayedGraph, Row, rows_of, time_words
 from nodewise.graph import Graph
 from nodewise.ground.errors import InputError
 from nodewise.ground.events import Note, Reporter, count
+from nodewise.ground.plugins import identity_of
 from nodewise.strategies import make_strategy
 
 __all__ = ["STRATEGIES", "BenchmarkSettings", "Cost", "budgets_of", "foresee", "graphs_at_hand", "play"]
@@ -96,11 +98,9 @@ class Cost:
     tried_on: str
 
     def __str__(self) -> str:
-        hours = self.seconds / 3600
-        time = f"{hours:.1f} hours" if hours >= 1 else count(max(1, round(self.seconds / 60)), "minute")
         return (
-            f"{self.episodes:,} episodes with {self.queries:,} queries, about {time} here on one process (by a short"
-            f" trial on {self.tried_on}; what is kept already is not played again)"
+            f"{self.episodes:,} episodes with {self.queries:,} queries, about {time_words(self.seconds)} here on one"
+            f" process (by a short trial on {self.tried_on}; what is kept already is not played again)"
         )
 
 
@@ -194,7 +194,9 @@ def play(
         machine += f", {engine.processes} processes at a time"
     if commit := os.environ.get("NODEWISE_COMMIT"):
         machine += f", commit {commit}"
-    result = BenchmarkResult(settings.seed, {one.graph: one.played for one in entries}, (), machine)
+    versions = {one.name: identity_of(one.resolved).code for one in _methods(settings)}
+    versions |= {name: identity_of(make_classifier(name)).code for name in settings.classifiers}
+    result = BenchmarkResult(settings.seed, {one.graph: one.played for one in entries}, (), machine, versions)
     found: dict[tuple[str, int, str, int], Setting] = {}
     for contests in _passes(settings, entries, data_dir):
         table = play_contests([one for _, one in contests], settings.seed, where, store, engine, report, partial)

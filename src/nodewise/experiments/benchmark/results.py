@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +13,9 @@ import numpy as np
 
 from nodewise.evaluation import Ranking, Setting, compare_pairs, rank_strategies, write_json
 from nodewise.ground.errors import InputError
+from nodewise.ground.events import count
 
-__all__ = ["DOMAINS", "BenchmarkResult", "PlayedGraph", "Row", "join", "read_result", "rows_of"]
+__all__ = ["DOMAINS", "BenchmarkResult", "PlayedGraph", "Row", "join", "read_result", "rows_of", "time_words"]
 
 DOMAINS = {
     name: domain
@@ -92,12 +93,15 @@ class BenchmarkResult:
 
     Attributes:
         seed: of all runs. graphs: by name. machine: where the seconds were measured, in words.
+        versions: of strategies and classifiers by name, such as ``version 3`` or a digest of somebody's own code;
+            files from before lack it.
     """
 
     seed: int
     graphs: dict[str, PlayedGraph]
     rows: tuple[Row, ...]
     machine: str = ""
+    versions: dict[str, str] = field(default_factory=dict)
 
     def save(self, path: str | Path) -> Path:
         """Writes the result file: JSON, a line of numbers for each row."""
@@ -111,6 +115,7 @@ class BenchmarkResult:
                 "nodewise_version": __version__,
                 "seed": self.seed,
                 "machine": self.machine,
+                "versions": self.versions,
                 "graphs": {name: asdict(graph) for name, graph in self.graphs.items()},
                 "columns": _COLUMNS,
                 "rows": [[getattr(row, name) for name in _COLUMNS] for row in self.rows],
@@ -224,7 +229,8 @@ def read_result(path: str | Path) -> BenchmarkResult:
             raise ValueError(f"its kind is {record['kind']!r}, schema {record['schema']!r}")
         graphs = {str(name): PlayedGraph(**graph) for name, graph in record["graphs"].items()}
         rows = tuple(Row(**dict(zip(record["columns"], row, strict=True))) for row in record["rows"])
-        return BenchmarkResult(int(record["seed"]), graphs, rows, str(record["machine"]))
+        versions = {str(name): str(version) for name, version in record.get("versions", {}).items()}
+        return BenchmarkResult(int(record["seed"]), graphs, rows, str(record["machine"]), versions)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(f"{path} is no result file of the benchmark ({type(error).__name__}: {error})") from None
 
@@ -232,16 +238,26 @@ def read_result(path: str | Path) -> BenchmarkResult:
 def join(results: Sequence[BenchmarkResult]) -> BenchmarkResult:
     """Several results as one: those of other strategies, classifiers or graphs, or of other people.
 
+    Where random choice was played by another of them alone, the lead over it is the difference of the means over the
+    same splits, without a test.
+
     Raises:
-        InputError: they were played with another seed or on other graphs of the same name, or tell the same row
-            differently.
+        InputError: they were played with another seed, with other versions of a strategy or classifier or on other
+            graphs of the same name, or tell the same row differently.
     """
     first = results[0]
     rows: dict[tuple[str, int, str, str, int], Row] = {}
     graphs: dict[str, PlayedGraph] = {}
+    versions: dict[str, str] = {}
     for result in results:
         if result.seed != first.seed:
             raise InputError(f"results with the seeds {first.seed} and {result.seed} have other splits: use one seed")
+        for name, version in result.versions.items():
+            if versions.setdefault(name, version) != version:
+                raise InputError(
+                    f"the results were played with different code of {name!r} ({versions[name]} and {version}): play"
+                    " one of them again, or leave it out"
+                )
         for name, graph in result.graphs.items():
             if graphs.setdefault(name, graph).fingerprint != graph.fingerprint:
                 raise InputError(f"the results have different graphs of the name {name!r}: rename one of them")
@@ -254,7 +270,22 @@ def join(results: Sequence[BenchmarkResult]) -> BenchmarkResult:
                     " one out"
                 )
     machines = list(dict.fromkeys(result.machine for result in results if result.machine))
-    return BenchmarkResult(first.seed, graphs, tuple(rows.values()), "; ".join(machines))
+    led = tuple(
+        _led(row, rows.get((row.graph, row.copy, row.classifier, "random", row.per_class))) for row in rows.values()
+    )
+    return BenchmarkResult(first.seed, graphs, led, "; ".join(machines), versions)
+
+
+def _led(row: Row, random: Row | None) -> Row:
+    """A row with its lead over random choice, where it was played without."""
+    if row.lead is not None or random is None or row is random or row.runs != random.runs:
+        return row
+    return replace(row, lead=round(row.micro_f1 - random.micro_f1, 3))
+
+
+def time_words(seconds: float) -> str:
+    """Hours, or minutes where it is less than an hour."""
+    return f"{seconds / 3600:.1f} hours" if seconds >= 3600 else count(max(1, round(seconds / 60)), "minute")
 
 
 def _kept(value: float, digits: int) -> float | None:
