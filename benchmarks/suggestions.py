@@ -172,15 +172,39 @@ def write_page(record: dict[str, Any]) -> None:
     PAGE.write_text(f"{before}{begin}\n{said}\n\n{table}\n\n{differences(record)}\n\n{choices()}\n{end}{after}")
 
 
+def real_choice() -> str:
+    """What the forms added to none with real models' answers on other graphs, as a table."""
+    record = json.loads((RESULTS.parent / "suggestions-real.json").read_text())
+    right = [right for right, _, plays in record["right"].values() if plays]
+    lines = [
+        f"With real models' answers on other graphs ({record['runs']} runs,"
+        " `benchmarks/results/suggestions-real.json`): classifiers trained on another graph of the same kind, right"
+        f" about {min(right):.0f} to {max(right):.0f} % of the nodes; {len(right)} pairs of graphs."
+        f" When `gain` asks by what is predicted with the model; *{record['taken']}* was taken. Points above none,"
+        " averaged over the pairs, ± is the standard error; on how many pairs a form lies below none by more than"
+        " 1.96 standard errors at 5 and at 10 labels a class:",
+        "",
+        "| form | 1 label a class | 2 labels | 5 labels | 10 labels | pairs below |",
+        "| --- | ---: | ---: | ---: | ---: | ---: |",
+    ]
+    for form, found in record["means"].items():
+        cells = [
+            f"{mean:+.1f} ± {error:.1f}"
+            for mean, error in zip(found["above none"], found["standard errors"], strict=True)
+        ]
+        lines.append(f"| {form} | {' | '.join(cells)} | {', '.join(map(str, found['pairs below none']))} |")
+    return "\n".join(lines)
+
+
 def choices() -> str:
-    """What the forms that were tried on other graphs added to none, as two tables."""
+    """What the forms that were tried on other graphs added to none, as tables."""
     tried = {
-        "suggestions-choice.json": "`gain` asks by what is predicted with the model: always (taken), never,"
+        "suggestions-choice.json": "`gain` asks by what is predicted with the model: always, never,"
         " with the views weighed by people's labels alone, and so that these take over as labels come",
         "suggestions-belief.json": "what a model's centre must beat: the shares, or 1/C as well (both; taken),"
         " by 1 or 2 standard errors; steep: each that is missing costs twice as much",
     }
-    parts = []
+    parts = [real_choice()]
     for name, words in tried.items():
         record = json.loads((RESULTS.parent / name).read_text())
         parts.append(
