@@ -11,8 +11,9 @@ All runs of a setting are one batch, on the same splits. Goes on where it was st
 The constants `MODEL_LEAD`, `MODEL_LABELS`, `MODEL_PROOF` and `MODEL_DOUBT` were chosen on Citeseer and fb100-reed98
 with made answers (right for two of three nodes, with mistakes of each class's own; shuffled; two classes taken for each
 other), ten runs each, and `MODEL_LABELS` again on Citeseer with 30; the tables of these had rows of cora-texts beside
-them. That `gain` asks with the models was chosen by benchmarks/suggestions_choice.py, that a model's centre must beat
-1/C as well as the shares with benchmarks/suggestions_belief.py, which says why its rule was not followed.
+them. That `gain` asks by people's labels alone was chosen by benchmarks/suggestions_real.py (before, by made answers,
+that it asks with the models: benchmarks/suggestions_choice.py), that a model's centre must beat 1/C as well as the
+shares with benchmarks/suggestions_belief.py, which says why its rule was not followed.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ class Asked(NamedTuple):
 
 
 def asked(tensors: GraphTensors, strategy: str, runs: int, most: int) -> Asked:
-    """What a strategy asks without a model; random choice asks the same with one."""
+    """What a strategy asks without a model; gain and random choice ask the same with one."""
     environment, splits = Environment.of(tensors, Views(), runs, most), draw_splits(tensors, runs, 0)
     rollout(environment, make_strategy(strategy), splits, 0)
     return Asked(environment.learner.posterior.labels()[0], splits.test)  # type: ignore[attr-defined]
@@ -138,12 +139,9 @@ def main() -> None:
         keys = {f"{strategy} {model}": model for model in MODELS if f"{strategy} {model}" not in record["scores"]}
         if not keys or time.monotonic() > until:
             continue
-        labels = asked(tensors, strategy, given.runs, max(COUNTS)) if strategy == "random" else None
+        labels = asked(tensors, strategy, given.runs, max(COUNTS))
         for key, model in keys.items():
-            answers = answers_of(model, real, graph.y, graph.num_classes)
-            record["scores"][key] = (
-                play(tensors, answers, strategy, given.runs) if labels is None else scored(tensors, answers, labels)
-            )
+            record["scores"][key] = scored(tensors, answers_of(model, real, graph.y, graph.num_classes), labels)
             write_json(given.out, record)
             print(key, flush=True)
 
@@ -233,10 +231,10 @@ def differences(record: dict[str, Any]) -> str:
                 continue
             moved = [_moved(scores[key], scores[none], count) for count in COUNTS[1:]]
             lines.append(f"| {strategy} | {words} | {_cells(moved)} |")
-    before = record.get("asked_without", {})
+    before = record.get("asked_with", {})
     for model, found in before.get("scores", {}).items():
         moved = [_moved(found, scores["gain none"], count) for count in COUNTS[1:]]
-        lines.append(f"| gain, asked without it (at {before['commit']}) | {MODELS[model]} | {_cells(moved)} |")
+        lines.append(f"| gain, asked with it (at {before['commit']}) | {MODELS[model]} | {_cells(moved)} |")
     return "\n".join(lines)
 
 

@@ -57,7 +57,7 @@ class Job:
         made: tuple[Classifier, Strategy] | None = None,
     ) -> None:
         if isinstance(cast(Any, log), (str, Path)):
-            raise WrongTypeError(f"a session is opened with Session.open({str(log)!r}), and made with Session.create(…)")
+            raise WrongTypeError(f"a session is opened with Session.open({str(log)!r}), made with Session.create(…)")
         self._log, self._clock, self._lock = log, clock, threading.RLock()
         self._contents = contents = Contents.read(log)
         self._growth = Growth(contents)
