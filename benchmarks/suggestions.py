@@ -11,8 +11,9 @@ All runs of a setting are one batch, on the same splits. Goes on where it was st
 The constants `MODEL_LEAD`, `MODEL_LABELS`, `MODEL_PROOF` and `MODEL_DOUBT` were chosen on Citeseer and fb100-reed98
 with made answers (right for two of three nodes, with mistakes of each class's own; shuffled; two classes taken for each
 other), ten runs each, and `MODEL_LABELS` again on Citeseer with 30; the tables of these had rows of cora-texts beside
-them. That `gain` asks with the models was chosen by benchmarks/suggestions_choice.py, that a model's centre must beat
-1/C as well as the shares with benchmarks/suggestions_belief.py, which says why its rule was not followed.
+them. That `gain` asks by people's labels alone was chosen by benchmarks/suggestions_real.py (before, by made answers,
+that it asks with the models: benchmarks/suggestions_choice.py), that a model's centre must beat 1/C as well as the
+shares with benchmarks/suggestions_belief.py, which says why its rule was not followed.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ class Asked(NamedTuple):
 
 
 def asked(tensors: GraphTensors, strategy: str, runs: int, most: int) -> Asked:
-    """What a strategy asks without a model; random choice asks the same with one."""
+    """What a strategy asks without a model; gain and random choice ask the same with one."""
     environment, splits = Environment.of(tensors, Views(), runs, most), draw_splits(tensors, runs, 0)
     rollout(environment, make_strategy(strategy), splits, 0)
     return Asked(environment.learner.posterior.labels()[0], splits.test)  # type: ignore[attr-defined]
@@ -138,12 +139,9 @@ def main() -> None:
         keys = {f"{strategy} {model}": model for model in MODELS if f"{strategy} {model}" not in record["scores"]}
         if not keys or time.monotonic() > until:
             continue
-        labels = asked(tensors, strategy, given.runs, max(COUNTS)) if strategy == "random" else None
+        labels = asked(tensors, strategy, given.runs, max(COUNTS))
         for key, model in keys.items():
-            answers = answers_of(model, real, graph.y, graph.num_classes)
-            record["scores"][key] = (
-                play(tensors, answers, strategy, given.runs) if labels is None else scored(tensors, answers, labels)
-            )
+            record["scores"][key] = scored(tensors, answers_of(model, real, graph.y, graph.num_classes), labels)
             write_json(given.out, record)
             print(key, flush=True)
 
@@ -172,15 +170,39 @@ def write_page(record: dict[str, Any]) -> None:
     PAGE.write_text(f"{before}{begin}\n{said}\n\n{table}\n\n{differences(record)}\n\n{choices()}\n{end}{after}")
 
 
+def real_choice() -> str:
+    """What the forms added to none with real models' answers on other graphs, as a table."""
+    record = json.loads((RESULTS.parent / "suggestions-real.json").read_text())
+    right = [right for right, _, plays in record["right"].values() if plays]
+    lines = [
+        f"With real models' answers on other graphs ({record['runs']} runs,"
+        " `benchmarks/results/suggestions-real.json`): classifiers trained on another graph of the same kind, right"
+        f" about {min(right):.0f} to {max(right):.0f} % of the nodes; {len(right)} pairs of graphs."
+        f" When `gain` asks by what is predicted with the model; *{record['taken']}* was taken. Points above none,"
+        " averaged over the pairs, ± is the standard error; on how many pairs a form lies below none by more than"
+        " 1.96 standard errors at 5 and at 10 labels a class:",
+        "",
+        "| form | 1 label a class | 2 labels | 5 labels | 10 labels | pairs below |",
+        "| --- | ---: | ---: | ---: | ---: | ---: |",
+    ]
+    for form, found in record["means"].items():
+        cells = [
+            f"{mean:+.1f} ± {error:.1f}"
+            for mean, error in zip(found["above none"], found["standard errors"], strict=True)
+        ]
+        lines.append(f"| {form} | {' | '.join(cells)} | {', '.join(map(str, found['pairs below none']))} |")
+    return "\n".join(lines)
+
+
 def choices() -> str:
-    """What the forms that were tried on other graphs added to none, as two tables."""
+    """What the forms that were tried on other graphs added to none, as tables."""
     tried = {
-        "suggestions-choice.json": "`gain` asks by what is predicted with the model: always (taken), never,"
+        "suggestions-choice.json": "`gain` asks by what is predicted with the model: always, never,"
         " with the views weighed by people's labels alone, and so that these take over as labels come",
         "suggestions-belief.json": "what a model's centre must beat: the shares, or 1/C as well (both; taken),"
         " by 1 or 2 standard errors; steep: each that is missing costs twice as much",
     }
-    parts = []
+    parts = [real_choice()]
     for name, words in tried.items():
         record = json.loads((RESULTS.parent / name).read_text())
         parts.append(
@@ -209,10 +231,10 @@ def differences(record: dict[str, Any]) -> str:
                 continue
             moved = [_moved(scores[key], scores[none], count) for count in COUNTS[1:]]
             lines.append(f"| {strategy} | {words} | {_cells(moved)} |")
-    before = record.get("asked_without", {})
+    before = record.get("asked_with", {})
     for model, found in before.get("scores", {}).items():
         moved = [_moved(found, scores["gain none"], count) for count in COUNTS[1:]]
-        lines.append(f"| gain, asked without it (at {before['commit']}) | {MODELS[model]} | {_cells(moved)} |")
+        lines.append(f"| gain, asked with it (at {before['commit']}) | {MODELS[model]} | {_cells(moved)} |")
     return "\n".join(lines)
 
 

@@ -50,6 +50,8 @@ def test_before_any_label_a_model_predicts_and_its_classes_are_the_learners() ->
     graph, y, answers = job()
     fitted = nw.fit(graph, {}, suggestions={"m": answers})
     assert fitted.classes == ("c0", "c1", "c2") and "with what m said" in repr(fitted)
+    assert repr(fitted.extras) == "Extras(58 answers of m; labels count whole)"
+    np.testing.assert_array_equal(fitted.probabilities, nw.fit(graph, None, suggestions={"m": answers}).probabilities)
     right = np.mean([label == f"c{one}" for label, one in zip(fitted.predict().labels, y, strict=True)])
     assert right > 0.95, "diffused along the edges it is right about more than it said"
     new, wanted = clouds(30, seed=1)

@@ -11,6 +11,7 @@ import nodewise as nw
 from nodewise.cli.app import main
 from nodewise.fitted.jobs import fit_session
 from nodewise.ground.errors import SessionError
+from tests.fitted.test_fitted import clouds
 
 TEXTS = ["a cat purrs", "the dog and the cat", "a dog barks", "stock and bond", "bond and money", "money in a stock"]
 
@@ -52,6 +53,22 @@ def test_a_job_of_several_labels_a_row_is_taken_along_and_predicts_new_rows(
     lines = capfd.readouterr().out.splitlines()[-3:]
     assert lines[0] == "row,predicted,probability,pet,money,note"
     assert lines[1].split(",")[1] == "pet" and lines[2].split(",")[1] == "money"
+
+
+def test_what_trains_nothing_in_the_session_trains_nothing_in_the_fitted_learner(tmp_path: Path) -> None:
+    x, y = clouds()
+    names = [f"c{one}" for one in y]
+    with nw.Session.create(
+        tmp_path / "job.nodewise", nw.knn_graph(x, 5), budget=20, classes=["c0", "c1", "c2"], audit=20
+    ) as session:
+        session.suggest("rules", {node: names[node - 1] for node in range(1, 60)})
+        for node in range(30):
+            session.tell(node, names[node])
+        session.remove_rows([2, 5])
+        assert len(session.moment().audit_labels) > 3, "some of them are the audit's"
+        fitted = fit_session(session)
+        np.testing.assert_allclose(fitted.probabilities, session.predict().probabilities, atol=1e-6)
+        assert not set(fitted.labels) & {*session.moment().audit_labels, 2, 5}
 
 
 def test_no_code_is_imported_that_the_file_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -384,3 +384,8 @@ def test_without_a_reporter_words_go_to_a_logger_that_is_silent_by_default(
     code = "import sys, nodewise as nw; nw.Session.create(sys.argv[1], 'karate', budget=2).close()"
     subprocess.run([sys.executable, "-c", code, str(tmp_path / "other")], check=True)
     assert capfd.readouterr() == ("", "")
+
+
+def test_a_path_given_to_the_class_is_told_how_it_is_opened() -> None:
+    with pytest.raises(InputError, match=r"opened with Session.open\('job.nodewise'\)"):
+        Session("job.nodewise")  # type: ignore[arg-type]

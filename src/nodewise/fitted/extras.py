@@ -14,8 +14,16 @@ from nodewise.graph import Graph
 from nodewise.graph.checks import class_labels, natural_order
 from nodewise.graph.nodes import node_index
 from nodewise.ground.errors import InputError
+from nodewise.ground.events import count
 from nodewise.session.answers import valid_person
-from nodewise.session.meaning.given import Given, answer_table, answers_and_confidence, check_models, read_given
+from nodewise.session.meaning.given import (
+    Given,
+    answer_table,
+    answers_and_confidence,
+    check_models,
+    read_given,
+    some_answers,
+)
 from nodewise.session.meaning.trust import LabelTrust
 
 __all__ = ["Extras", "named_classes", "read_answers", "read_extras"]
@@ -40,6 +48,14 @@ class Extras:
     confidence: npt.NDArray[np.float32]
     unnamed: tuple[int, ...]
     trust: LabelTrust | None
+
+    def __repr__(self) -> str:
+        said = [
+            f"{count(int((row >= 0).sum()), 'answer')} of {name}"
+            for name, row in zip(self.names, self.answers, strict=True)
+        ]
+        trusted = "count whole" if self.trust is None else "may be doubted"
+        return f"Extras({', '.join(said) or 'no models'}; labels {trusted})"
 
     def hand_to(self, learner: Learner, classifier: Classifier, classes: int) -> None:
         """Give a learner what there is.
@@ -149,8 +165,8 @@ def read_extras(given: Mapping[str, Given], trust: Any, graph: Graph, classes: t
         kept = [i for i, label in enumerate(spelled) if label in number]
         if not kept:
             raise InputError(
-                f"no answer of {name!r} names one of the classes ({', '.join(classes)}): check the spelling, or give"
-                " classes=[…]"
+                f"no answer of {name!r} names one of the classes ({', '.join(classes)}), it says"
+                f" {some_answers(spelled)}: check the spelling, or give classes=[…]"
             )
         nodes = [each.nodes[i] for i in kept]  # of a node that is listed twice the later answer counts
         answers[row, nodes], confidence[row, nodes] = [number[spelled[i]] for i in kept], sure[kept]
@@ -158,8 +174,8 @@ def read_extras(given: Mapping[str, Given], trust: Any, graph: Graph, classes: t
     return Extras(tuple(given), answers, confidence, tuple(unnamed), _read_trust(trust, graph))
 
 
-def _no_answers(count: int, nodes: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]:
-    return np.full((count, nodes), -1, np.int32), np.zeros((count, nodes), np.float32)
+def _no_answers(models: int, nodes: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]:
+    return np.full((models, nodes), -1, np.int32), np.zeros((models, nodes), np.float32)
 
 
 def _spelled(given: Given, classes: tuple[str, ...]) -> list[str]:

@@ -82,7 +82,7 @@ def fit(
         labels: node (name or index) -> class; or one for each node, None, NaN, −1 or an empty text where it is not
             known; or a pandas Series, whose index names the nodes. Where a node may have several classes, a list or set
             in the place of a class, an empty one for none of them; or zeros and ones, [node, class], −1 in the whole
-            row of a node that is not known.
+            row of a node that is not known. None: there is no label yet.
         classifier: a name or an object.
         classes: every class, in the order wanted; None: the graph's and those of the labels, and where there are none
             those that models name.

@@ -14,11 +14,11 @@ __all__ = ["fit_session"]
 
 
 def fit_session(session: Session, classifier: str | None = None, reporter: Reporter | None = None) -> Fitted:
-    """The session's classifier, fitted to the labels that count now, with the session's settings.
+    """The session's classifier, fitted to the labels that train it now, with the session's settings: it predicts what
+    the session does.
 
-    It begins with what models say of the rows, and trusts labels as far as the session does.
-
-    Rows whose answers the owner knows train nothing here either.
+    It begins with what models say of the rows, and trusts labels as far as the session does. The audit's labels, and
+    those of rows whose answers the owner knows, train nothing here either: what the audit measures holds for it.
 
     Args:
         session: whose.
@@ -35,8 +35,10 @@ def fit_session(session: Session, classifier: str | None = None, reporter: Repor
 
     settings = session.settings
     stored_classifier(settings, classifier)
-    history, known = session.refresh(), session.rules().known
-    labels = {node: label for node, label in session.labels.items() if node not in known}
+    history = session.refresh()
+    told, given = session.training(history)
+    train = {label.node for label in (*told, *given)}
+    labels = {node: label for node, label in session.labels.items() if node in train}
     return fit(
         session.graph,
         {node: split_set(label, SEPARATOR) for node, label in labels.items()} if settings.several else labels,

@@ -105,6 +105,8 @@ def _with_new(known: tuple[str, ...], named: list[str], is_all: bool) -> tuple[s
 
 
 def _by_node(labels: Any, graph: Graph) -> dict[int, Any]:
+    if labels is None:
+        return {}
     if isinstance(labels, Mapping):
         pairs = list(labels.items())
     elif hasattr(labels, "index") and hasattr(labels, "to_numpy"):

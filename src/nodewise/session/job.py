@@ -7,10 +7,11 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from nodewise.graph.nodes import are_several
-from nodewise.ground.errors import InputError, SessionError
+from nodewise.ground.errors import InputError, SessionError, WrongTypeError
 from nodewise.ground.events import Reporter
 from nodewise.session.answers import Answer, ClassList, Draft, Event, check_event, undone, valid_person
 from nodewise.session.asking.query import draft_queries
@@ -55,6 +56,8 @@ class Job:
         reporter: Reporter | None = None,
         made: tuple[Classifier, Strategy] | None = None,
     ) -> None:
+        if isinstance(cast(Any, log), (str, Path)):
+            raise WrongTypeError(f"a session is opened with Session.open({str(log)!r}), made with Session.create(…)")
         self._log, self._clock, self._lock = log, clock, threading.RLock()
         self._contents = contents = Contents.read(log)
         self._growth = Growth(contents)

@@ -131,11 +131,11 @@ class Gain(Strategy):
     at. Else a node is undecided by (1 − margin)², its margin the difference of the two largest probabilities that the
     closed form (`views`) gives it. The four views with most weight count, each gain divided by its largest and times
     the view's weight. The posterior is the classifier's own where that is `views`, else one that is kept beside it, so
-    the queries do not depend on the classifier. The first question is drawn among the 32 best; then, while labels are
-    few, two a class, the expected error decides among the eight best. The variance does not depend on the answers: in a
-    batch each further node is chosen as if those before it had been answered, so that the batch is diverse by itself.
-    Equal scores are settled at random. From one label a class on a question is a random one as long as the labels do
-    not show that anything can be learned (`GATE`).
+    the queries do not depend on the classifier. What models say of the nodes is not looked at. The first question is
+    drawn among the 32 best; then, while labels are few, two a class, the expected error decides among the eight best.
+    The variance does not depend on the answers: in a batch each further node is chosen as if those before it had been
+    answered, so that the batch is diverse by itself. Equal scores are settled at random. From one label a class on a
+    question is a random one as long as the labels do not show that anything can be learned (`GATE`).
     """
 
     name = "gain"
@@ -283,7 +283,7 @@ def _posterior(observation: Observation) -> ViewsLearner:
     """The classifier's own posterior, or one kept beside another classifier and brought to the labels there are."""
     if can(observation.learner, "posterior"):
         shared: ViewsLearner = cast(SharesPosterior, observation.learner).ridge_posterior()
-        return shared
+        return shared.for_asking()
     memory = observation.memory
     learner: ViewsLearner | None = memory.get("learner")
     if learner is None or learner.runs != observation.runs or learner.num_classes != observation.num_classes:

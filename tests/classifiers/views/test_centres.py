@@ -147,23 +147,19 @@ def test_runs_of_a_batch_do_what_single_runs_do_and_a_right_model_helps() -> Non
     assert scores[True] >= scores[False]
 
 
-@pytest.mark.parametrize("spoken", [0, 1])
-def test_gain_asks_first_where_no_model_has_decided(spoken: int) -> None:
-    """Two halves without an edge between them, alike but for what a model says of one of them alone."""
-    half, rng = 80, np.random.default_rng(0)
-    inside = [(i, j) for i in range(half) for j in range(i) if i % 2 == j % 2 and rng.random() < 0.1]
-    edges = np.array([*inside, *((i + half, j + half) for i, j in inside)]).T
-    tensors = GraphTensors(Graph.build(edges, 2 * half, y=np.arange(2 * half) % 2))
-    answers, nodes = np.zeros((1, 2 * half, 2), np.float32), np.arange(spoken * half, (spoken + 1) * half)
-    answers[0, nodes, nodes % 2] = 1
-    asked = []
-    for heard in (answers, None):
-        environment = Environment.of(tensors, Views(), 20, 1)
-        environment.learner.set_suggestions(heard)  # type: ignore[attr-defined]
+def test_gain_asks_by_people_s_labels_alone_and_predicts_with_the_models() -> None:
+    graph = small_graph()
+    tensors = GraphTensors(graph)
+    splits = draw_splits(tensors, 3, 0)
+    asked, predicted = [], []
+    for answers in (None, answers_of(graph, 1), answers_of(graph, 2, right=0.0)):
+        environment = Environment.of(tensors, Views(), 3, 6)
+        environment.learner.set_suggestions(answers)  # type: ignore[attr-defined]
         with torch.no_grad():
-            asked.append(rollout(environment, Gain(), draw_splits(tensors, 20, 0), 0)[:, 0] // half)
-    assert set(asked[0].tolist()) == {1 - spoken}
-    assert set(asked[1].tolist()) == {0, 1}
+            asked.append(rollout(environment, Gain(), splits, 0))
+            predicted.append(environment.learner.logits())
+    assert torch.equal(asked[0], asked[1]) and torch.equal(asked[0], asked[2])
+    assert not torch.allclose(predicted[0], predicted[1])
 
 
 def test_rows_that_were_not_there_have_the_centre_of_their_nodes() -> None:

@@ -61,3 +61,30 @@ def test_confidences_come_in_every_form() -> None:
     for confidence in (0.5, [0.5] * 4, np.full(4, 0.5), "sure", dict.fromkeys(range(4), 0.5)):
         assert list(read_given(graph, ["pet"] * 4, confidence).confidence) == [0.5] * 4
     assert list(read_given(graph, ["pet"] * 4, {1: 0.25}).confidence) == [1, 0.25, 1, 1]
+
+
+def test_a_table_of_probabilities_is_refused_with_what_to_give_instead(tmp_path: Path) -> None:
+    graph, chances = graph_of(4), np.full((4, 2), 0.5)
+    for held in (chances, chances.tolist(), [["pet"]] * 4, dict(enumerate(chances))):
+        with pytest.raises(InputError, match="one class a node, .* by its name, and how sure .* beside it"):
+            read_given(graph, held)
+        with pytest.raises(InputError, match="one class a node"):
+            nw.fit(graph, {0: "pet", 2: "money"}, suggestions={"m": held})
+    with (
+        nw.Session.create(tmp_path / "four.nodewise", graph, budget=1, classes=["pet", "money"]) as session,
+        pytest.raises(InputError, match="one class a node"),
+    ):
+        session.suggest("m", chances)
+
+
+def test_answers_of_which_none_names_a_class_are_told(tmp_path: Path) -> None:
+    graph = graph_of(4)
+    with pytest.raises(InputError, match=r"no answer of 'm' names one of the classes \(pet, money\), it says 0, 1:"):
+        nw.fit(graph, {}, classes=["pet", "money"], suggestions={"m": [0, 1, 0, None]})
+    with (
+        nw.Session.create(tmp_path / "four.nodewise", graph, budget=1, classes=["pet", "money"]) as session,
+        pytest.raises(InputError, match=r"names a class of the job \(pet, money\), it says 0, 1:"),
+    ):
+        session.suggest("m", np.array([0, 1, 0, -1]))
+    with pytest.raises(InputError, match=r"no answer of 'm' .*, it says nothing:"):
+        nw.fit(graph, {}, classes=["pet"], suggestions={"m": [None] * 4})

@@ -163,6 +163,7 @@ class ViewsLearner(Learner):
         self.posterior = self._new_posterior(self.views, classes)
         self.recordable = budget <= DUAL_LIMIT  # with more labels a solver is used that asks the host
         self._keeps = views.columns.device.type == "cpu"  # a recorded step computes anew what it needs
+        self._asker: ViewsLearner | None = None
         self._fit: Fit | None = None
         self._mean: torch.Tensor | None = None
         self._covariances: torch.Tensor | None = None
@@ -300,6 +301,17 @@ class ViewsLearner(Learner):
         """Itself: its labels are the classifier's."""
         return self
 
+    def for_asking(self) -> ViewsLearner:
+        """The same labels without what models say: `gain` asks by these alone (benchmarks/suggestions_real.py)."""
+        if self.posterior.own is None:
+            return self
+        if self._asker is None or not self._keeps:
+            self._asker, posterior = copy(self), copy(self.posterior)
+            posterior.set_centres(None)
+            self._asker.posterior = posterior
+            self._asker.forget()
+        return self._asker
+
     def fit(self) -> None:
         """Nothing to do: what is needed is computed when it is asked for."""
 
@@ -431,7 +443,7 @@ class ViewsLearner(Learner):
 
     def forget(self) -> None:
         """Drop what was computed from the labels: they have changed."""
-        self._fit = self._mean = self._covariances = None
+        self._fit = self._mean = self._covariances = self._asker = None
 
 
 class SetsLearner(ViewsLearner):

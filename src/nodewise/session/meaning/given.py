@@ -26,6 +26,7 @@ __all__ = [
     "is_said",
     "read_batch",
     "read_given",
+    "some_answers",
 ]
 
 _CONFIDENCE = ("confidence", "probability", "score", "certainty")
@@ -128,7 +129,7 @@ def read_given(graph: Graph, answers: Any, confidence: Any = None, gone: Contain
     if isinstance(answers, Mapping) or hasattr(answers, "items"):
         pairs = dict(answers.items())
         indices = [node_index(node, graph) for node in pairs]
-        return Given(indices, list(pairs.values()), _sure(confidence, graph, indices))
+        return Given(indices, _one_each(pairs.values()), _sure(confidence, graph, indices))
     if isinstance(answers, (bytes, int, float)) or not hasattr(answers, "__len__"):
         raise WrongTypeError(
             f"a model's answers must be a dictionary, one label a node, a function, a column's name or a file, got"
@@ -139,7 +140,23 @@ def read_given(graph: Graph, answers: Any, confidence: Any = None, gone: Contain
             f"{count(len(answers), 'answer')} for {count(len(nodes), 'node')}: give one for each node, None where the"
             " model says nothing, or a dictionary node -> label"
         )
-    return Given(list(nodes), list(answers), _sure(confidence, graph, list(nodes)))
+    return Given(list(nodes), _one_each(answers), _sure(confidence, graph, list(nodes)))
+
+
+def _one_each(answers: Iterable[object]) -> list[object]:
+    """Pass answers that name one class each.
+
+    Raises:
+        InputError: one names several, or is a row of probabilities.
+    """
+    every = list(answers)
+    wrong = next((one for one in every if hasattr(one, "__iter__") and not isinstance(one, (str, bytes))), None)
+    if wrong is not None:
+        raise InputError(
+            f"a model says one class a node, and {str(wrong)[:60]} is several: of a row of probabilities give the"
+            " likeliest class by its name, and how sure the model is in a list of confidences beside it"
+        )
+    return every
 
 
 def _asked(graph: Graph, ask: Callable[[Mapping[str, str]], Any], gone: Container[int]) -> Given:
@@ -203,6 +220,12 @@ def is_said(label: object) -> bool:
     if label is None or (isinstance(label, str) and not label.strip()):
         return False
     return not (isinstance(label, (int, float, np.number)) and (label != label or label == -1))
+
+
+def some_answers(spelled: Iterable[str]) -> str:
+    """The first different answers of a model, for a message."""
+    said = list(dict.fromkeys(label for label in spelled if label))
+    return ", ".join(said[:3]) + (" …" if len(said) > 3 else "") if said else "nothing"
 
 
 def _sure(confidence: Any, graph: Graph, nodes: Sequence[int]) -> list[float]:

@@ -24,7 +24,7 @@ from nodewise.session.answers import ClassList, Draft, Event, valid_person
 from nodewise.session.log.database import damaged
 from nodewise.session.log.log import Log
 from nodewise.session.meaning.changes import check_undo
-from nodewise.session.meaning.given import Given, answer_table
+from nodewise.session.meaning.given import Given, answer_table, some_answers
 from nodewise.session.meaning.history import History
 
 __all__ = [
@@ -124,8 +124,8 @@ def draft_suggestions(who: str, name: str, given: Given, history: History) -> li
     kept = list(named_in.values())  # of a node that is listed twice the later answer
     if not kept:
         raise InputError(
-            f"no answer of {named!r} names a class of the job ({', '.join(known) or 'there are none'}): check the"
-            " spelling, or add the classes first"
+            f"no answer of {named!r} names a class of the job ({', '.join(known) or 'there are none'}), it says"
+            f" {some_answers(spelled)}: check the spelling, or add the classes first"
         )
     order = {label: position for position, label in enumerate(used)}
     nodes = np.array([given.nodes[index] for index in kept], np.int32)
