@@ -174,8 +174,8 @@ def read_extras(given: Mapping[str, Given], trust: Any, graph: Graph, classes: t
     return Extras(tuple(given), answers, confidence, tuple(unnamed), _read_trust(trust, graph))
 
 
-def _no_answers(models: int, nodes: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]:
-    return np.full((models, nodes), -1, np.int32), np.zeros((models, nodes), np.float32)
+def _no_answers(programs: int, nodes: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]:
+    return np.full((programs, nodes), -1, np.int32), np.zeros((programs, nodes), np.float32)
 
 
 def _spelled(given: Given, classes: tuple[str, ...]) -> list[str]:

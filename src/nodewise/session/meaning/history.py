@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 from nodewise.session.answers import (
     CHANGES,
@@ -39,11 +39,9 @@ from nodewise.session.meaning.known import KnownAnswers, KnownAnswersBuilder, Vo
 
 __all__ = [
     "History",
-    "Label",
     "Note",
     "OpenQuery",
     "Query",
-    "TrainingLabels",
     "Vote",
     "extend_history",
     "read_history",
@@ -52,32 +50,6 @@ __all__ = [
 
 _NAMING = ("tell", "class", "bulk", "settle", "suggest", "join", "known")
 """The kinds that name classes."""
-
-
-class Label(NamedTuple):
-    """A node and what the classifier knows its class by, or its classes where it may have several: a label that
-    counts.
-    """
-
-    node: int
-    label: str | tuple[str, ...]
-
-    @property
-    def classes(self) -> tuple[str, ...]:
-        """What the classifier knows its classes by."""
-        return self.label if isinstance(self.label, tuple) else (self.label,)
-
-
-class TrainingLabels(NamedTuple):
-    """The labels that train.
-
-    Attributes:
-        told: those that people told, in order.
-        given: those that were there before, as they stand now.
-    """
-
-    told: tuple[Label, ...]
-    given: tuple[Label, ...]
 
 
 @dataclass(frozen=True)
