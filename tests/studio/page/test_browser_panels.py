@@ -73,6 +73,10 @@ def test_what_the_studio_refuses_is_said_of_rows_and_counts_them_from_1(browser:
         page.locator("#known-row").fill("5")
         page.get_by_role("button", name="Add it").click()
         page.get_by_text("Nothing was changed: row 5 has a label already").wait_for()
+        page.locator("#known-row").fill("7")
+        page.get_by_role("button", name="Add it").click()
+        page.locator(".known-list li", has_text="Row 7 is plant").wait_for()
+        page.get_by_text("1 row with a known answer").wait_for()
 
 
 def test_one_class_alone_is_no_prediction_and_has_no_figure(browser: Browser, server: Server) -> None:
