@@ -179,6 +179,29 @@ def test_a_bad_folder_is_refused_with_a_sentence(tmp_path, told: str, said: str)
     assert said in str(refused.value)
 
 
+def test_a_folder_may_say_the_labelled_type_alone(tmp_path: Path) -> None:
+    for name, text in {
+        "nodes-paper.csv": "id\np1\np2\n",
+        "nodes-author.csv": "id\na1\n",
+        "edges-written by.csv": "paper,author\np1,a1\np2,a1\n",
+        "graph.json": '{"labelled": "paper"}',
+    }.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    relations = read_graph(tmp_path).relations
+    assert relations is not None
+    assert (relations.labelled, relations.relations[0].target) == ("paper", "author")
+    (tmp_path / "edges-written by.csv").write_text("one,two\np1,a1\n", encoding="utf-8")
+    with pytest.raises(GraphError, match=r"graph.json names no relations, and the first two columns"):
+        read_graph(tmp_path)
+
+
+@pytest.mark.parametrize("told", ["[]", '{"relations": []}', '{"relations": {"written by": ["paper"]}}', "{"])
+def test_what_is_wrong_with_graph_json_is_said_in_words(tmp_path: Path, told: str) -> None:
+    with pytest.raises(GraphError, match="cannot be understood") as refused:
+        read_graph(people(tmp_path / "mine", told))
+    assert not any(word in str(refused.value) for word in ("Error", "unpack", "attribute", "indices"))
+
+
 def directed() -> nw.Graph:
     return nw.Graph.build([[1, 1, 2], [0, 2, 3]], 4, y=["a", "b", None, "a"], name="one way", directed=True)
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from nodewise.cli import main
+from nodewise.datasets import load_graph
 from nodewise.graph import Graph, write_graph
 from nodewise.session import Session
 from tests.session.endpoint import serving
@@ -357,3 +358,12 @@ def test_a_model_is_asked_only_what_was_shown(tmp_path: Path, capfd: pytest.Capt
         with next(tmp_path.glob("*.replies.jsonl")).open("a") as replies:  # of a row that an older copy does not have
             replies.write('{"node": 12, "text": "ham", "tokens": 1}\n')
         assert "nothing was sent" in run(capfd, *asked, "--yes")[0]
+
+
+def test_the_type_to_be_labelled_is_named(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    library, job = tmp_path / "library", tmp_path / "job.nodewise"
+    write_graph(load_graph("library"), library)
+    _, refused = run(capfd, "new", job, library, "--budget", "3", "--labelled", "reader", code=2)
+    assert "has no type 'reader' to be labelled" in refused
+    made, _ = run(capfd, "new", job, library, "--budget", "3", "--labelled", "author")
+    assert "library, 200 nodes" in made

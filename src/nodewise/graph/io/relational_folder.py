@@ -143,28 +143,35 @@ def _tables(path: Path) -> dict[str, Path]:
 
 
 def _told(folder: Path, types: Collection[str]) -> dict[str, Any]:
-    """What graph.json says; where there is none, what the columns of the edge tables are called."""
+    """What graph.json says; of relations, where it says nothing, what the columns of the edge tables are called."""
     path, shape = folder / "graph.json", '{"relations": {"written by": ["paper", "author"]}}'
-    if not path.exists():
+    told = _graph_json(path, shape) if path.exists() else {}
+    if "relations" not in told:
         found = {file.stem.removeprefix("edges-"): file for file in sorted(folder.glob("edges-*.csv"))}
         ends = {name: _types_named(file, types) for name, file in found.items()}
         if unclear := [found[name].name for name, pair in ends.items() if pair is None]:
             raise GraphError(
-                f"{path} is missing, and the first two columns of {listed(unclear)} are not called after the types"
-                f" {listed(types)}: call them so, or add graph.json, such as {shape}"
+                f"{path} {'names no relations' if told else 'is missing'}, and the first two columns of"
+                f" {listed(unclear)} are not called after the types {listed(types)}: call them so, or add"
+                f" {'them' if told else 'graph.json'}, such as {shape}"
             )
-        return {"relations": ends}
+        told["relations"] = ends
+    return told
+
+
+def _graph_json(path: Path, shape: str) -> dict[str, Any]:
     try:
         told = json.loads(existing_file(path).read_text(encoding="utf-8"))
-        for name, ends_of in told["relations"].items():
-            source, target = ends_of
-            if not all(isinstance(text, str) for text in (name, source, target)):
-                raise ValueError(f"the relation {name!r}")
+        if not isinstance(told, dict) or not isinstance(told.get("relations", {}), dict):
+            raise ValueError("it, and its relations, are names with something said of each")
+        for name, ends in told.get("relations", {}).items():
+            if not (isinstance(ends, list) and len(ends) == 2 and all(isinstance(end, str) for end in ends)):
+                raise ValueError(f"the relation {name!r} joins two types, each named by a text")
         if not isinstance(told.get("labelled", ""), str | None) or not isinstance(told.get("types", {}), dict | None):
             raise ValueError("labelled is a name, types holds what is said of each")
-    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        raise GraphError(f"{path} cannot be understood ({error!r}): it should hold {shape}") from error
-    return dict(told)
+    except (OSError, ValueError, RecursionError) as error:
+        raise GraphError(f"{path} cannot be understood ({error}): it should hold {shape}") from error
+    return told
 
 
 def _types_named(file: Path, types: Collection[str]) -> list[str] | None:

@@ -46,10 +46,20 @@ def new(
             show_default=False,
         ),
     ] = None,
+    labelled: Annotated[
+        str | None,
+        typer.Option(
+            "--labelled",
+            metavar="TYPE",
+            help="Of a file or folder of several node types the one to be labelled.",
+            show_default=False,
+        ),
+    ] = None,
     **given: Any,
 ) -> None:
     """Start a labelling job on a graph."""
     from nodewise.datasets import load_graph
+    from nodewise.graph import read_graph
     from nodewise.graph.graph import canonical_features
     from nodewise.ground.errors import InputError
     from nodewise.session import Session
@@ -65,7 +75,11 @@ def new(
     with screen.reporting() as reporter:
         if wanted["features"] is not None:
             canonical_features(wanted["features"])
-        loaded = load_graph(graph, data_dir=data_dir, reporter=reporter, several=wanted["several"])
+        loaded = (
+            load_graph(graph, data_dir=data_dir, reporter=reporter, several=wanted["several"])
+            if labelled is None
+            else read_graph(graph, labelled=labelled, several=wanted["several"])
+        )
         source = Path(graph) if Path(graph).is_file() else None
         said = {}
         for text in suggest or ():
