@@ -74,6 +74,17 @@ def write_record(path: Path, benchmark: str, begin: float, row: dict[str, Any]) 
     write_json(path, record)
 
 
+BEFORE_KIN = frozenset({"21d4851", "220925f", "3f0eaa3", "ad9e12f"})
+"""Commits of results that say how long views take, or a question with them, from before there were kin views."""
+
+
+def views_since(commit: str) -> str:
+    """What a page must say of times with views at a commit, where there are more of them today; else nothing."""
+    if commit not in BEFORE_KIN:
+        return ""
+    return f"At commit {commit} there were no views `kin` and `kin near` yet, and with them it was not measured again."
+
+
 def named_commits(record: Any) -> Iterator[str]:
     """Every commit that a result file names, at whatever depth."""
     if isinstance(record, dict):

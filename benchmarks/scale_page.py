@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from machine import views_since
 
 from nodewise.classifiers import Views
 from nodewise.classifiers.views.construction import SAMPLED, WIDTH
@@ -221,7 +222,8 @@ def curves_part(record: dict[str, Any], cluster: dict[str, Any] | None) -> str:
             f" {cluster['load_average']:.1f}; −1 would be twice as fast with two."
             if cluster
             else ""
-        ),
+        )
+        + f" {views_since(machine['commit'])}".rstrip(),
         "",
     ]
     if "nodes" in curves and "local nodes" in curves:
@@ -284,7 +286,7 @@ def million_part(record: dict[str, Any]) -> str:
             )
         if not part["complete"]:
             lines.append(f"| {PARTS[name]} | ended here, without the rest | | | |")
-    lines += ["", record["about"]] if "about" in record else []
+    lines += ["", f"{record.get('about', '')} {views_since(machine['commit'])}".strip()]
     if record.get("load_average", 0) > machine["cores"] + 1:
         lines += [
             "",

@@ -9,6 +9,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from machine import views_since
+
 RESULTS = Path(__file__).parent / "results"
 PAGE = RESULTS.parent.parent / "docs" / "speed.md"
 
@@ -89,8 +91,8 @@ def closed_form(record: dict[str, Any], title: str) -> str:
         "",
         (
             f"35 queries on Cora, views and splits given, in turns in one process; {where}; torch {machine['torch']};"
-            f" commit {machine['commit']}."
-        ),
+            f" commit {machine['commit']}. {views_since(machine['commit'])}"
+        ).strip(),
     ]
     return "\n".join(lines)
 
@@ -121,6 +123,7 @@ def made(record: dict[str, Any]) -> str:
             f" {max(load)}; commit {machine['commit']}."
         ),
     ]
+    lines[-1] += f" {views_since(machine['commit'])}".rstrip()
     if drawn := [row for row in record["rows"] if "largest_difference" in row]:
         largest = max(row["largest_difference"] for row in drawn)
         lines[-1] += (

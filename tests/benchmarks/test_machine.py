@@ -4,7 +4,7 @@ import json
 import subprocess
 from pathlib import Path
 
-from benchmarks.machine import lost_commits, named_commits
+from benchmarks.machine import lost_commits, named_commits, views_since
 
 
 def git(folder: Path, *command: str) -> str:
@@ -31,3 +31,7 @@ def test_a_result_of_a_branch_that_was_left_is_named_and_one_of_the_history_is_n
     for name, commits in {"good": [kept], "bad": [kept, left], "worse": ["0123456"], "silent": []}.items():
         (results / f"{name}.json").write_text(json.dumps({"rows": [{"commit": each} for each in commits]}))
     assert lost_commits(results, tmp_path) == {"bad.json": [left], "worse.json": ["0123456"]}
+
+
+def test_times_from_before_there_were_kin_views_say_so() -> None:
+    assert "no views `kin`" in views_since("21d4851") and views_since("72d6092") == ""
