@@ -167,8 +167,8 @@ def read_extras(given: Mapping[str, Given], trust: Any, graph: Graph, classes: t
     return Extras(tuple(given), answers, confidence, tuple(unnamed), _read_trust(trust, graph))
 
 
-def _no_answers(models: int, nodes: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]:
-    return np.full((models, nodes), -1, np.int32), np.zeros((models, nodes), np.float32)
+def _no_answers(rows: int, nodes: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]:
+    return np.full((rows, nodes), -1, np.int32), np.zeros((rows, nodes), np.float32)
 
 
 def _spelled(given: Given, classes: tuple[str, ...]) -> list[str]:
