@@ -11,6 +11,7 @@ import typer
 from nodewise.cli.command import add_command
 from nodewise.cli.options import JsonOption, SessionArgument
 from nodewise.cli.screen import Screen
+from nodewise.ground.events import count
 
 __all__ = ["known", "people", "register"]
 
@@ -77,6 +78,8 @@ def known(
         screen.line(
             f"the answers of {len(rules.known)} rows are known; {rules.control} of 100 questions are about them"
         )
+        if opened := session.refresh().known.opened:
+            screen.note(f"note: {count(len(opened), 'row')} more became ordinary by a label that nobody was asked for")
 
 
 def register(group: typer.Typer) -> None:
