@@ -538,7 +538,8 @@ class Session(Job):
         """Say which rows' answers are known, to see how right people are: they are asked about these now and then.
 
         Such a question looks like any other. What people answer there trains nothing and spends no budget;
-        `person_reports` tells how right each of them is. Nobody is asked about what they said here themselves.
+        `person_reports` tells how right each of them is. Nobody is asked about what they said here themselves. Whoever
+        labels such a row without having been asked makes it an ordinary one, until that label is taken back.
 
         Args:
             answers: node -> label in a dictionary or a Series; one label a node in a list, None where it is not known;

@@ -241,6 +241,8 @@ def test_a_row_with_a_known_answer_is_told_like_any_other(job: Path, capfd: pyte
     assert "(0 of 6 labels)" in out and "disagree" not in err
     assert "(1 of 6 labels)" in run(capfd, "tell", job, "5", "Mr. Hi", "--annotator", "bo")[0], "nobody asked bo"
     assert "1 node: " in run(capfd, "bulk", job, "Mr. Hi", "5", "--annotator", "cy")[0]
+    out, err = run(capfd, "known", job, "--percent", "5", "--annotator", "olga")
+    assert "the answers of 0 rows are known" in out and "1 row more became ordinary by a label" in " ".join(err.split())
 
 
 def test_before_the_first_label_the_class_is_unknown(job: Path, capfd: pytest.CaptureFixture[str]) -> None:

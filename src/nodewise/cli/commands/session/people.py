@@ -79,6 +79,8 @@ def known(
             f"the answers of {count(len(rules.known), 'row')} are known; {rules.control} of 100 questions are about"
             " them"
         )
+        if opened := session.refresh().known.opened:
+            screen.note(f"note: {count(len(opened), 'row')} more became ordinary by a label that nobody was asked for")
 
 
 def register(group: typer.Typer) -> None:
