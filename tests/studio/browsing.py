@@ -33,6 +33,26 @@ answer.
 PATIENCE = 120_000
 """Milliseconds that a page may take for anything: against hangs, not against slowness."""
 
+LATE = """(() => {
+    const late = () => new Promise((done) => setTimeout(done, Math.random() * Math.random() * %d));
+    const ask = window.fetch.bind(window);
+    window.fetch = async (...given) => {
+        await late();
+        const answer = await ask(...given);
+        await late();
+        return answer;
+    };
+    const hear = WebSocket.prototype.addEventListener;
+    WebSocket.prototype.addEventListener = function (type, act, ...rest) {
+        const acts = type === "message" ? async (event) => { await late(); act(event); } : act;
+        return hear.call(this, type, acts, ...rest);
+    };
+})()"""
+"""Has whatever the studio says reach the page up to so many milliseconds late, each thing by another time: with
+``NODEWISE_PACE=1500`` in the environment a test that races with its page, and a page that relies on an order, is found
+without a busy machine.
+"""
+
 
 class Server:
     """``nodewise studio`` as a user starts it. It can be killed, and started again at the same address.
@@ -238,6 +258,8 @@ def visit(
             "if (!localStorage.getItem('nodewise.annotator')) localStorage.setItem('nodewise.annotator',"
             f" {annotator!r})"
         )
+    if pace := os.environ.get("NODEWISE_PACE"):
+        context.add_init_script(LATE % int(pace))
     page = context.new_page()
     seen = Visit(page, context)
     own = urlsplit(address).netloc
