@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from nodewise.classifiers import Views
-from nodewise.classifiers.views.construction import SAMPLED, WIDTH
+from nodewise.classifiers.views.construction import WIDTH
+from nodewise.classifiers.views.graph_views import SAMPLED
 from nodewise.classifiers.views.products import LARGE
 from nodewise.cluster.engine import RETRIES
 from nodewise.datasets import load_graph
