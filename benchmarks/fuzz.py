@@ -38,8 +38,8 @@ from safetensors import safe_open
 
 import nodewise as nw
 from nodewise.classifiers import Gcn
-from nodewise.classifiers.views import views as views_module
 from nodewise.classifiers.views.construction import GraphViews, make_views
+from nodewise.classifiers.views.kept import read_views, write_views
 from nodewise.evaluation.task import Chunk, ChunkStore, GraphReference, Task
 from nodewise.graph import Graph, NodeType, Relation, RelationalGraph, read_graph, write_graph
 from nodewise.graph.tensors import GraphTensors
@@ -151,7 +151,7 @@ class Originals:
         fitted.save(self.folder / "model.fitted")
         self.predicted = fitted.predict().probabilities
         self.views = make_views(GraphTensors(graph))
-        views_module._write(self.folder / "views.npz", self.views)
+        write_views(self.folder / "views.safetensors", self.views)
 
     def _keep_chunk(self) -> None:
         """A chunk of a comparison, as the store keeps it."""
@@ -384,7 +384,7 @@ OTHER = {
     "policy": "policy.safetensors",
     "checkpoint": "p.checkpoint",
     "fitted": "model.fitted",
-    "cache": "views.npz",
+    "cache": "views.safetensors",
     "npz": "graph.npz",
     "weighted": "weighted.npz",
     "relational": "relational.npz",
@@ -552,7 +552,7 @@ class Case:
 
     def _read_cache(self, path: Path) -> str:
         views = self._originals.views
-        found: GraphViews | None = views_module._read(path, len(views.columns), views.leading_columns)
+        found: GraphViews | None = read_views(path, len(views.columns), views.leading_columns)
         if found is None:  # they are made anew
             return "refused"
         return "right" if found.names == views.names and torch.equal(found.columns, views.columns) else "wrong"

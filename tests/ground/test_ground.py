@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import threading
 from pathlib import Path
 from threading import Event as Signal
 from threading import Thread
@@ -14,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nodewise.ground import compute, errors
-from nodewise.ground.compute import derive_seed, numpy_generator, resolve_device
+from nodewise.ground.compute import derive_seed, numpy_generator, one_thread, resolve_device
 from nodewise.ground.errors import InputError, MissingExtraError, NodewiseError, UnknownNameError
 from nodewise.ground.events import Event, Note, Progress, Silent, Warned
 
@@ -131,6 +132,31 @@ def test_blocks_cover_every_row_once_whatever_the_threads_and_blocks_may_have_bl
 
     with pytest.raises(ValueError, match="row 3"):
         compute.in_blocks(10, 3, fails)
+    with pytest.raises(ValueError, match="row 3"), one_thread():
+        compute.in_blocks(10, 3, fails)
+
+
+def test_whoever_waits_for_blocks_takes_part_where_torch_has_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compute, "cores", lambda: 2)
+    own, seen = threading.get_ident(), list[int]()
+    turn = threading.Barrier(2)
+
+    def work(first: int, end: int) -> None:
+        turn.wait(60)  # two threads work on two blocks at once
+        seen.append(threading.get_ident())
+        assert torch.get_num_threads() == 1
+
+    with one_thread():
+        compute.in_blocks(2, 1, work)
+    assert len(set(seen)) == 2 and own in seen
+    seen.clear()
+    threads = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        compute.in_blocks(2, 1, work)
+    finally:
+        torch.set_num_threads(threads)
+    assert len(set(seen)) == 2 and own not in seen
 
 
 @pytest.mark.parametrize(

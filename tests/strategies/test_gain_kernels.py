@@ -46,7 +46,7 @@ def by_kernels(
         early=early,
         candidates=module._CANDIDATES,
         looked_at=module._LOOKED_AT,
-        gram_nodes=module._GRAM_NODES,
+        gram_nodes=module.GRAM_NODES,
         temperature=module._TEMPERATURE,
     ).cpu()
 

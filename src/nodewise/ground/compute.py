@@ -8,8 +8,8 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager, nullcontext, suppress
 from functools import cache
 from pathlib import Path
 from threading import Lock, local
@@ -86,7 +86,7 @@ def one_thread() -> Iterator[None]:
     import torch
 
     if _THREAD.inside:  # inside another such block
-        with torch.no_grad():
+        with torch.no_grad() if torch.is_grad_enabled() else nullcontext():
             yield
         return
     before = _enter()
@@ -185,7 +185,26 @@ def in_blocks(count: int, size: int, work: Callable[[int, int], None]) -> None:
         for first, end in bounds:
             work(first, end)
         return
-    list(_workers(cores()).map(lambda pair: work(*pair), bounds))
+    import torch
+
+    left = iter(bounds)  # whoever is free takes the next one
+
+    def take_part() -> None:
+        for first, end in left:
+            work(first, end)
+
+    own = torch.get_num_threads() == 1
+    others = [_workers(cores()).submit(take_part) for _ in range(threads - own)]
+    try:
+        if own:
+            _THREAD.works = True
+            take_part()
+    finally:
+        if own:
+            _THREAD.works = False
+        wait(others)
+    for other in others:
+        other.result()
 
 
 class _Thread(local):

@@ -13,6 +13,7 @@ from nodewise.classifiers.views.construction import leading_columns
 from nodewise.classifiers.views.label_sets import SetPosterior
 from nodewise.classifiers.views.posterior import Posterior
 from nodewise.classifiers.views.trust import TrustedPosterior
+from nodewise.classifiers.views.variance import BLOCK, GRAM_NODES, WIDE_BLOCK, paired_gain, variance_gain
 from nodewise.classifiers.views.views import SetsLearner, Views, ViewsLearner
 from nodewise.contracts import Capability, Observation, SharesPosterior, Strategy, can
 from nodewise.environment.runs import break_ties
@@ -21,7 +22,7 @@ from nodewise.ground.compute import in_blocks
 from nodewise.ground.shared_column import SharedColumn
 from nodewise.strategies.sampled import Sight, labelled_sample, sample
 
-__all__ = ["LARGE_POOL", "Gain", "paired_gain", "variance_gain"]
+__all__ = ["LARGE_POOL", "Gain"]
 
 LARGE_POOL = 200_000
 """Nodes from which queries are chosen from a sample, on the CPU.
@@ -53,74 +54,11 @@ _FIRST = 32
 Before any label the best nodes hardly differ, and where little can be learned the answer to the first one decides what
 is predicted: were it the same one in all runs, these would share its luck."""
 
-_GRAM_NODES = 2**17
-"""Nodes that the sum over all nodes is taken from at least, where there are twice as many or more.
-
-What that costs falls with the root of their number: with 4,096 of 20,000 nodes the chosen one's gain was 0.8 % below
-the best on average over ten views, 6 % at worst."""
-
 _SHARING = 4
 """Runs from which products of columns are kept, on the CPU."""
 
 _TEMPERATURE = 6.0
-_BLOCK = 2**18  # numbers in the largest intermediate tensor on the CPU: wider ones are made in blocks of nodes
-_ERROR_BLOCK = 2**16  # the same where the expected error goes over a tensor a dozen times: what stays near is faster
-_WIDE_BLOCK = 2**29  # and on a GPU
-
-
-def variance_gain(
-    across: torch.Tensor, covariance: torch.Tensor, wanted: torch.Tensor, ridge: torch.Tensor
-) -> torch.Tensor:
-    """What asking each node takes off the posterior variance of all others, each weighted.
-
-    Σ_v w_v cov(u, v)² / (var(u) + r), [run, node].
-
-    With the posterior covariance zᵤᵀ M z_v of a ridge regression with prior variance 1 the sum is zᵤᵀ M G M zᵤ, G = Σ_v
-    w_v z_v z_vᵀ: columns² work a node instead of one for each pair of nodes. On graphs of 262,144 nodes or more G comes
-    from evenly spaced nodes. Several views are done at once, with a dimension more in front of everything but
-    ``wanted``.
-
-    Args:
-        across: z of all nodes, turned: [column, node].
-        covariance: M = (I + Zᵀ Z / r)⁻¹, Z the labelled rows: [run, column, column].
-        wanted: w, how much each node's certainty is worth, [run, node].
-        ridge: r, [run].
-    """
-    runs, (columns, nodes) = covariance.shape[-3], across.shape[-2:]
-    room = _BLOCK if across.device.type == "cpu" else _WIDE_BLOCK
-    size = max(1, room // max(1, covariance.shape[:-2].numel() * columns))
-    stride = max(1, nodes // _GRAM_NODES)
-    sampled, worth = (
-        (across, wanted[:, None]) if stride == 1 else (across[..., ::stride], wanted[:, None, ::stride] * stride)
-    )
-    gram = torch.empty(0)
-    for first in range(0, sampled.shape[-1], size):
-        block = sampled[..., None, :, first : first + size]  # [1, column, node]
-        part = (block * worth[..., first : first + size]) @ block.transpose(-1, -2)
-        gram = gram.add_(part) if first else part
-    both = torch.cat([covariance @ gram @ covariance, covariance], -3).flatten(-3, -2)  # [2 run × column, column]
-    parts = []
-    for first in range(0, nodes, size):
-        block = across[..., first : first + size]
-        parts.append((both @ block).unflatten(-2, (2 * runs, columns)).mul_(block[..., None, :, :]).sum(-2))
-    reduction, variance = (parts[0] if len(parts) == 1 else torch.cat(parts, -1)).split(runs, -2)
-    result: torch.Tensor = reduction / (variance + ridge[..., None])
-    return result
-
-
-def paired_gain(
-    pairs: torch.Tensor, covariance: torch.Tensor, wanted: torch.Tensor, ridge: torch.Tensor
-) -> torch.Tensor:
-    """The same from the products of columns, [pair, node]: half the work, which pays where several runs share it."""
-    runs, columns = covariance.shape[:2]
-    row, column = torch.triu_indices(columns, columns)
-    sums, gram = wanted @ pairs.T, torch.empty_like(covariance)
-    gram[:, row, column] = sums
-    gram[:, column, row] = sums
-    both = torch.cat([covariance @ gram @ covariance, covariance])[:, row, column]
-    reduction, variance = ((2 - (row == column).to(both.dtype)) * both @ pairs).split(runs)
-    result: torch.Tensor = reduction / (variance + ridge[:, None])
-    return result
+_ERROR_BLOCK = 2**16  # as `BLOCK` where the expected error goes over a tensor a dozen times: what stays near is faster
 
 
 class Gain(Strategy):
@@ -147,7 +85,7 @@ class Gain(Strategy):
 
     def bytes_per_run(self, graph: GraphTensors, budget: int) -> int:
         """What a block of nodes needs."""
-        return 4 * min(graph.num_nodes * 3 * leading_columns(graph.num_classes), _BLOCK)
+        return 4 * min(graph.num_nodes * 3 * leading_columns(graph.num_classes), BLOCK)
 
     def begin(self, observation: Observation) -> None:
         """A posterior that is kept beside another classifier forgets the episode before."""
@@ -258,7 +196,7 @@ def _diverse(sight: Sight, count: int) -> torch.Tensor:
     known = learner.posterior.nodes[:, : int(learner.posterior.count)]
     waiting = torch.nonzero(sight.labelled.scatter(1, known, False).all(0))[:, 0]
     for node in waiting.tolist():
-        covariances = _with(covariances, learner.views.leading[:, [node] * len(pool)], ridges)
+        covariances = _with(covariances, learner.views.leading_rows(torch.tensor([node] * len(pool))), ridges)
     chosen: list[torch.Tensor] = []
     distrusted = _distrusted(sight)
     for _ in range(min(count, int(pool.sum(1).min()))):
@@ -268,7 +206,7 @@ def _diverse(sight: Sight, count: int) -> torch.Tensor:
             scores = torch.where(distrusted[:, None], sight.noise, scores)
         chosen.append(scores.masked_fill(~pool, -torch.inf).argmax(1))
         pool.scatter_(1, chosen[-1][:, None], False)
-        covariances = _with(covariances, learner.views.leading[:, chosen[-1]], ridges)
+        covariances = _with(covariances, learner.views.leading_rows(chosen[-1]), ridges)
     return torch.stack(chosen, 1)
 
 
@@ -326,6 +264,7 @@ def _scores(learner: ViewsLearner, covariances: torch.Tensor, undecided: torch.T
     if undecided.device.type != "cpu":  # a recorded step does the same work whatever the weights, all views at once
         gain = variance_gain(learner.views.across, covariances, undecided, ridges.T)
         return torch.einsum("vkn,kv->kn", gain / gain.amax(-1, keepdim=True).clamp_min(1e-12), weights)
+    known = _first_gains(learner, covariances, undecided)
     counting = torch.nonzero(weights.any(0))[:, 0].tolist()
     parts: dict[int, tuple[torch.Tensor | slice, torch.Tensor]] = {}
 
@@ -334,11 +273,12 @@ def _scores(learner: ViewsLearner, covariances: torch.Tensor, undecided: torch.T
             rows = slice(None) if len(weights) == 1 else torch.nonzero(weights[:, number])[:, 0]
             of_runs = covariances[number][rows], undecided[rows], ridges[rows, number]
             pairs = learner.views.pairs if len(of_runs[0]) >= _SHARING else None
-            gain = (
-                variance_gain(learner.views.across[number], *of_runs)
-                if pairs is None
-                else paired_gain(pairs[number], *of_runs)
-            )
+            if known is not None:
+                gain = known[number][None]
+            elif pairs is None:
+                gain = variance_gain(learner.views.turned(number), *of_runs)
+            else:
+                gain = paired_gain(pairs[number], *of_runs)
             parts[number] = rows, weights[rows, number, None] * gain / gain.amax(1, keepdim=True).clamp_min(1e-12)
 
     in_blocks(
@@ -349,6 +289,16 @@ def _scores(learner: ViewsLearner, covariances: torch.Tensor, undecided: torch.T
         rows, part = parts[number]
         total[rows] += part
     return total
+
+
+def _first_gains(learner: ViewsLearner, covariances: torch.Tensor, undecided: torch.Tensor) -> torch.Tensor | None:
+    """The views' gains as they are kept with large views: before any label, of a question that is asked alone, while
+    all nodes are alike undecided; else None.
+    """
+    kept = learner.views.first_gains
+    if kept is None or len(undecided) > 1 or int(learner.posterior.count) or covariances is not learner.covariances():
+        return None
+    return kept if bool((undecided == 1).all()) else None
 
 
 def _scores_on_gpu(sight: Sight) -> torch.Tensor:
@@ -375,7 +325,7 @@ def _scores_on_gpu(sight: Sight) -> torch.Tensor:
         early=_EARLY * sight.num_classes,
         candidates=_CANDIDATES,
         looked_at=_LOOKED_AT,
-        gram_nodes=_GRAM_NODES,
+        gram_nodes=GRAM_NODES,
         temperature=_TEMPERATURE,
     )
 
@@ -389,17 +339,18 @@ def _least_error(learner: ViewsLearner, covariances: torch.Tensor, scores: torch
     max softmax(6 μ). Only class a's odds depend on the answer, by the factor exp(6 δ_x), so one softmax of a node and a
     candidate serves all answers.
     """
-    solution, leading, stride = learner.solution(), learner.views.leading, max(1, scores.shape[1] // _LOOKED_AT)
+    solution, stride = learner.solution(), max(1, scores.shape[1] // _LOOKED_AT)
     mean, classes = learner.mean(), learner.num_classes
     candidates = scores.topk(min(_CANDIDATES, scores.shape[1]), 1).indices  # [run, candidate]
-    moved = leading[:, candidates] @ covariances  # [view, run, candidate, column]
-    variance = (moved * leading[:, candidates]).sum(-1)
+    rows = learner.views.leading_rows(candidates)  # [view, run, candidate, column]
+    moved = rows @ covariances
+    variance = (moved * rows).sum(-1)
     factor = solution.stretch.T[..., None] / (variance + solution.ridges.T[..., None])  # [view, run, candidate]
     directions = (factor[..., None] * moved).permute(1, 2, 0, 3).flatten(2)  # [run, candidate, view × column]
-    shift = (directions @ learner.views.across[..., ::stride].flatten(0, 1))[:, :, None]  # [run, candidate, 1, node]
+    shift = (directions @ learner.views.spaced(stride))[:, :, None]  # [run, candidate, 1, node]
     own = mean.gather(1, candidates[..., None].expand(-1, -1, classes))[..., None]  # [run, candidate, class, 1]
     around = mean[:, ::stride].transpose(1, 2)[:, None].contiguous()  # [run, 1, class, node]
-    size = max(1, (_ERROR_BLOCK if mean.device.type == "cpu" else _WIDE_BLOCK) // around.numel())  # candidates at once
+    size = max(1, (_ERROR_BLOCK if mean.device.type == "cpu" else WIDE_BLOCK) // around.numel())  # candidates at once
     errors = []
     for begin in range(0, candidates.shape[1], size):
         some = slice(begin, begin + size)

@@ -5,12 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
+import torch
 
 from nodewise.classifiers.views import relational
 from nodewise.classifiers.views.construction import make_views
-from nodewise.classifiers.views.products import ROWS, GatheredProduct, SparseProduct, gram_matrix
+from nodewise.classifiers.views.products import ROWS, GatheredProduct, SparseProduct, affine_product, gram_matrix
 from nodewise.datasets import RelationSettings, relational_graph
 from nodewise.graph.tensors import GraphTensors
+from nodewise.ground import compute
+from nodewise.ground.compute import one_thread
 
 
 @pytest.mark.parametrize("width", [1, 7, 16, 65])
@@ -55,3 +58,20 @@ def test_a_gram_matrix_of_very_many_rows_is_exact_to_double_precision() -> None:
     exact, crossed = one.astype(np.float64), other.astype(np.float64)
     np.testing.assert_allclose(gram_matrix(one), exact.T @ exact, rtol=1e-12, atol=1e-9)
     np.testing.assert_allclose(gram_matrix(one, other), exact.T @ crossed, rtol=1e-12, atol=1e-9)
+
+
+@pytest.mark.parametrize(("rows", "columns", "results"), [(2708, 768, 7), (6000, 768, 3), (900, 32, 40), (300, 64, 2)])
+def test_a_product_shared_out_among_cores_is_that_of_one(
+    rows: int, columns: int, results: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    draws = torch.Generator().manual_seed(rows)
+    table, factor = torch.randn(rows, columns, generator=draws), torch.randn(columns, results, generator=draws)
+    base, found = torch.randn(results, generator=draws), []
+    with one_thread():
+        for threads in (1, 3):
+            monkeypatch.setattr(compute, "cores", lambda threads=threads: threads)
+            found.append(affine_product(table, factor, base))
+        nothing = affine_product(table, torch.zeros_like(factor), base)
+    torch.testing.assert_close(found[0], table @ factor + base, atol=1e-3, rtol=1e-4)
+    assert torch.equal(found[0], found[1]) and found[0].stride() == found[1].stride() == nothing.stride()
+    assert torch.equal(nothing, base.expand(rows, results))

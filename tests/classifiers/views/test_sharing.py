@@ -72,7 +72,7 @@ def test_views_are_made_once_and_read_by_who_waited(workers: ViewMakers) -> None
     assert maker.wait() == waiter.wait() == 0
     assert len(workers.told("waiter")) == 1 and workers.told("maker").count("a view is made") > 1
     assert (workers.folder / "maker has").read_text() == (workers.folder / "waiter has").read_text()
-    assert workers.kept() == [".npz"]
+    assert workers.kept() == [".safetensors"]
 
 
 def test_a_maker_that_is_killed_costs_its_work_alone(workers: ViewMakers) -> None:
@@ -84,4 +84,4 @@ def test_a_maker_that_is_killed_costs_its_work_alone(workers: ViewMakers) -> Non
     workers.until_told("waiter", "a view is made")
     (workers.folder / "waiter may go on").touch()
     assert waiter.wait() == 0 and workers.told("waiter").count("a view is made") > 1
-    assert workers.kept() == [".npz"]
+    assert workers.kept() == [".safetensors"]

@@ -13,9 +13,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 
-from nodewise.classifiers.views import construction, needs, views
-from nodewise.classifiers.views.construction import leading_columns
+from nodewise.classifiers.views import construction, kept, needs, views
+from nodewise.classifiers.views.construction import GraphViews, leading_columns
+from nodewise.classifiers.views.kept import SUFFIX, read_views, write_views
 from nodewise.classifiers.views.views import Views, ViewsLearner, cached_views, tell_needs, views_needs
 from nodewise.datasets import synthetic_graph
 from nodewise.evaluation import evaluate
@@ -231,7 +233,7 @@ def test_a_hit_is_a_miss(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_other_graphs_have_other_views(folder: Path) -> None:
     assert not torch.equal(cached_views(tensors(0)).columns, cached_views(tensors(1)).columns)
-    assert len(list(folder.glob("*.npz"))) == 2
+    assert len(list(folder.glob(f"*{SUFFIX}"))) == 2
 
 
 def test_views_of_small_graphs_are_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -253,15 +255,19 @@ def foreign(path: Path) -> None:
 
 
 def other_shape(path: Path) -> None:
-    np.savez(path, columns=np.zeros((3, 1, 2), np.float32), names=np.array(["own"]))
+    write_views(path, GraphViews(("own",), torch.zeros(3, 1, 2)))
 
 
 def not_numbers(path: Path) -> None:
-    np.savez(path, columns=np.full((40, 1, 2), np.nan, np.float32), names=np.array(["own"]))
+    write_views(path, GraphViews(("own",), torch.full((40, 1, 2), torch.nan)))
 
 
 def without_names(path: Path) -> None:
-    np.savez(path, columns=np.zeros((40, 1, 2), np.float32))
+    save_file({"columns": torch.zeros(40, 1, 2)}, path)
+
+
+def longer(path: Path) -> None:
+    path.write_bytes(path.read_bytes() + b"\0")
 
 
 def flipped(path: Path) -> None:
@@ -271,23 +277,23 @@ def flipped(path: Path) -> None:
 
 
 def fewer_columns(path: Path) -> None:
-    """In the array's own head: what is read then ends before the sum that zip files carry is looked at."""
+    """In the file's own head: what is read then would be other numbers."""
 
     def less(match: re.Match[bytes]) -> bytes:
         last = match[2].decode()
-        return match[1] + str(int(last) - 1).rjust(len(last)).encode() + b")"
+        return match[1] + str(int(last) - 1).rjust(len(last)).encode() + b"]"
 
-    content, changed = re.subn(rb"('shape': \(\d+, \d+, )(\d+)\)", less, path.read_bytes())
+    content, changed = re.subn(rb'("shape": \[\d+, \d+, )(\d+)\]', less, path.read_bytes())
     assert changed == 1
     path.write_bytes(content)
 
 
 @pytest.mark.parametrize(
-    "harm", [damaged, empty, foreign, other_shape, not_numbers, without_names, flipped, fewer_columns]
+    "harm", [damaged, empty, foreign, other_shape, not_numbers, without_names, longer, flipped, fewer_columns]
 )
 def test_a_damaged_or_foreign_file_is_made_again(harm: object, folder: Path) -> None:
     made = cached_views(tensors())
-    (path,) = folder.glob("*.npz")
+    (path,) = folder.glob(f"*{SUFFIX}")
     harm(path)  # type: ignore[operator]
     assert torch.equal(cached_views(tensors()).columns, made.columns)
     assert torch.equal(cached_views(tensors()).columns, made.columns)
@@ -295,18 +301,50 @@ def test_a_damaged_or_foreign_file_is_made_again(harm: object, folder: Path) -> 
 
 def test_no_flipped_bit_of_a_kept_file_is_read_as_other_views(folder: Path) -> None:
     made = cached_views(tensors())
-    (path,) = folder.glob("*.npz")
+    (path,) = folder.glob(f"*{SUFFIX}")
     content, chance = path.read_bytes(), random.Random(4)
-    heads = [index for index in range(len(content) - 4) if content[index : index + 4] in (b"PK\3\4", b"PK\1\2")]
+    head = 8 + int.from_bytes(content[:8], "little")
     for _ in range(300):
         damaged = bytearray(content)
-        index = (
-            chance.choice(heads) + chance.randrange(200) if chance.random() < 0.7 else chance.randrange(len(content))
-        )
-        damaged[min(index, len(content) - 1)] ^= 1 << chance.randrange(8)
+        index = chance.randrange(head if chance.random() < 0.7 else len(content))
+        damaged[index] ^= 1 << chance.randrange(8)
         path.write_bytes(damaged)
-        read = views._read(path, made.columns.shape[0], made.leading_columns)
+        read = read_views(path, made.columns.shape[0], made.leading_columns)
         assert read is None or (read.names == made.names and torch.equal(read.columns, made.columns))
+
+
+def test_kept_views_are_checked_block_by_block(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept, "_BLOCK", 1000)
+    monkeypatch.setattr(views, "LARGE", 10)
+    made = cached_views(tensors())
+    (path,) = folder.glob(f"*{SUFFIX}")
+    content = path.read_bytes()
+    assert made.first_gains is not None
+    for place in range(8 + int.from_bytes(content[:8], "little"), len(content), 4000):
+        path.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
+        assert read_views(path, made.columns.shape[0], made.leading_columns) is None
+    path.write_bytes(content)
+    read = read_views(path, made.columns.shape[0], made.leading_columns)
+    assert read is not None and read.first_gains is not None
+    assert torch.equal(read.columns, made.columns) and torch.equal(read.first_gains, made.first_gains)
+
+
+def test_kept_views_have_the_form_of_safetensors(folder: Path) -> None:
+    made = cached_views(tensors())
+    (path,) = folder.glob(f"*{SUFFIX}")
+    assert torch.equal(load_file(path)["columns"], made.columns)
+
+
+def test_files_of_the_former_form_count_for_the_bound_of_the_cache(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder.mkdir(parents=True)
+    former = folder / "former.npz"
+    former.write_bytes(bytes(1000))
+    os.utime(former, (1, 1))
+    monkeypatch.setattr(kept, "_MOST_BYTES", 900)
+    cached_views(tensors())
+    assert not former.exists()
 
 
 def test_a_cache_on_a_read_only_disk_is_used(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -315,20 +353,20 @@ def test_a_cache_on_a_read_only_disk_is_used(folder: Path, monkeypatch: pytest.M
     def refuse_to_write(*_: object) -> None:
         raise OSError(errno.EROFS, os.strerror(errno.EROFS))
 
-    monkeypatch.setattr(views.os, "utime", refuse_to_write)
+    monkeypatch.setattr(kept.os, "utime", refuse_to_write)
     monkeypatch.setattr(views, "make_views", refuse)
     assert torch.equal(cached_views(tensors()).columns, made.columns)
 
 
 def test_the_cache_is_bounded_and_the_oldest_go_first(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cached_views(tensors(0))
-    (first,) = folder.glob("*.npz")
+    (first,) = folder.glob(f"*{SUFFIX}")
     os.utime(first, (1, 1))
-    monkeypatch.setattr(views, "_MOST_BYTES", int(2.5 * first.stat().st_size))
+    monkeypatch.setattr(kept, "_MOST_BYTES", int(2.5 * first.stat().st_size))
     cached_views(tensors(1))
-    assert len(list(folder.glob("*.npz"))) == 2
+    assert len(list(folder.glob(f"*{SUFFIX}"))) == 2
     cached_views(tensors(2))
-    assert len(list(folder.glob("*.npz"))) == 2 and not first.exists()
+    assert len(list(folder.glob(f"*{SUFFIX}"))) == 2 and not first.exists()
 
 
 def test_a_folder_that_cannot_be_written_costs_nothing_but_time(folder: Path) -> None:

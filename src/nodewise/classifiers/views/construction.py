@@ -14,8 +14,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
@@ -23,6 +21,7 @@ import torch
 from scipy.sparse.linalg import eigsh
 from threadpoolctl import threadpool_limits
 
+from nodewise.classifiers.views.graph_views import LEADING, GraphViews
 from nodewise.classifiers.views.large import diffuse_pieces, leading_eigenvectors, small_pieces
 from nodewise.classifiers.views.products import (
     LARGE,
@@ -63,7 +62,6 @@ from nodewise.ground.events import Progress, Reporter, Silent
 
 __all__ = [
     "LEADING",
-    "SAMPLED",
     "WIDTH",
     "GraphViews",
     "leading_columns",
@@ -77,17 +75,10 @@ __all__ = [
 WIDTH = 64
 """Columns of a view of the features, at least."""
 
-LEADING, MOST_LEADING = 32, 256
-"""Leading columns of a view that are enough to tell where a label is worth most, of the view of the edges all of them.
-
-With more than 25 classes they are more, up to 256: classes cannot be told apart in fewer directions than classes.
+MOST_LEADING = 256
+"""Leading columns at most: with more than 25 classes there are more than `LEADING`, since classes cannot be told apart
+in fewer directions than classes.
 """
-
-SAMPLED = 2**16
-"""Nodes in a sample of a large graph."""
-
-_PAIRS = 2**25
-"""Products of columns that are kept at most."""
 
 _DENSE = 1500
 """Nodes up to which the edges' eigenvectors are taken from the whole matrix; above, by Lanczos' method."""
@@ -110,78 +101,6 @@ From far away all nodes look alike but for their degree, if they have a common p
 """
 
 _Search = Callable[[str], NodeSearch]
-
-
-@dataclass(frozen=True)
-class GraphViews:
-    """The views of a graph.
-
-    Attributes:
-        names: of the views.
-        columns: float32 [node, view, column], on the graph's device; narrower views are filled up with zeros.
-        leading_columns: how many of them tell where a label is worth most.
-    """
-
-    names: tuple[str, ...]
-    columns: torch.Tensor
-    leading_columns: int = LEADING
-
-    @property
-    def flat(self) -> torch.Tensor:
-        """The views side by side: [node, view × column]."""
-        return self.columns.flatten(1)
-
-    @cached_property
-    def leading(self) -> torch.Tensor:
-        """The leading columns of every view, each view in one piece of memory: [view, node, leading column]."""
-        return self.columns[:, :, : self.leading_columns].transpose(0, 1).contiguous()
-
-    @cached_property
-    def across(self) -> torch.Tensor:
-        """The same turned: [view, leading column, node]."""
-        return self.leading.transpose(1, 2).contiguous()
-
-    @cached_property
-    def pairs(self) -> torch.Tensor | None:
-        """Products of two leading columns each, the upper triangle of z zᵀ: [view, pair, node].
-
-        None where they would take over 128 MB.
-        """
-        views, columns, nodes = self.across.shape
-        row, column = torch.triu_indices(columns, columns)
-        if views * len(row) * nodes > _PAIRS:
-            return None
-        return torch.stack([view[row] * view[column] for view in self.across])
-
-    def part(self, nodes: torch.Tensor) -> GraphViews:
-        """The views of some nodes alone, int64 [node]."""
-        return GraphViews(self.names, self.columns[nodes], self.leading_columns)
-
-    @cached_property
-    def sampled(self) -> torch.Tensor:
-        """Nodes that stand for all where there are very many, from a fixed seed, int64 [node]."""
-        count = len(self.columns)
-        nodes = np.arange(count) if count <= SAMPLED else np.random.default_rng(0).permutation(count)[:SAMPLED]
-        return torch.from_numpy(np.sort(nodes)).to(self.columns.device)
-
-    @cached_property
-    def sample(self) -> tuple[torch.Tensor, GraphViews]:
-        """The same and their views, the same ones whenever it is asked."""
-        return self.sampled, self if len(self.columns) <= SAMPLED else self.part(self.sampled)
-
-    def wider(self, leading: int, make: Callable[[], GraphViews]) -> GraphViews:
-        """The views with so many leading columns: made when first asked for, and kept with these."""
-        if leading not in self._wider:
-            self._wider[leading] = make()
-        return self._wider[leading]
-
-    @cached_property
-    def _wider(self) -> dict[int, GraphViews]:
-        return {}
-
-    def to(self, device: torch.device, dtype: torch.dtype) -> GraphViews:
-        """The same on another device."""
-        return GraphViews(self.names, self.columns.to(device, dtype), self.leading_columns)
 
 
 def leading_columns(classes: int) -> int:

@@ -70,6 +70,11 @@ _FEW, _SMALL = 8, 2**22
 With more columns, or with a table that stays in the cache, it is faster from the other side, which also keeps each
 column in one piece."""
 
+_SHARED, _TILE, _LEAST_ROWS = 4, 64, 512
+"""Blocks that a product of one thread is shared out in, the multiple of rows that each has, and the least of them.
+
+Whole tiles, so that every row is summed up as it is in one product of all."""
+
 _TALL_BLOCK, _LANES = 2**14, 16
 """Rows of a tall product that one core does at a time, and the multiple of columns that is multiplied fastest."""
 
@@ -266,11 +271,29 @@ def affine_product(table: torch.Tensor, factor: torch.Tensor, base: torch.Tensor
     """table · factor + base, [node, column] and [column, result] to [node, result], by what is fastest there."""
     if table.device.type != "cpu":
         return torch.addmm(base, table, factor)
+    by_rows = len(table) >= LARGE or (len(base) <= _FEW and table.numel() > _SMALL)
+    shape = (len(table), len(base))
+    out = table.new_empty(shape) if by_rows else table.new_empty(shape[::-1]).T  # sums over results go along it
+    if not factor.any():  # as before the first label
+        return out.copy_(base.expand(shape))
     if len(table) >= LARGE:
         return tall_product(table, factor).add_(base)
-    if len(base) <= _FEW and table.numel() > _SMALL:
-        return torch.nn.functional.linear(table, factor.T.contiguous(), base)
-    return torch.addmm(base[:, None], factor.T.contiguous(), table.T).T
+    turned = factor.T.contiguous()
+
+    def product_of(rows: torch.Tensor) -> torch.Tensor:
+        linear = torch.nn.functional.linear
+        return linear(rows, turned, base) if by_rows else torch.addmm(base[:, None], turned, rows.T).T
+
+    size = max(_LEAST_ROWS, -(-len(table) // (_SHARED * _TILE)) * _TILE)
+    if len(table) <= size or torch.get_num_threads() > 1:
+        return product_of(table)
+
+    def fill(first: int, end: int) -> None:
+        with torch.no_grad():
+            out[first:end] = product_of(table[first:end])
+
+    in_blocks(len(table), size, fill)
+    return out
 
 
 def tall_product(tall: torch.Tensor, small: torch.Tensor) -> torch.Tensor:

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import os
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from copy import copy
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -25,17 +20,20 @@ from nodewise.classifiers.views.construction import (
     make_views,
     view_names,
 )
+from nodewise.classifiers.views.kept import SUFFIX, read_views, write_views
 from nodewise.classifiers.views.label_sets import SetMembers, SetPosterior, log_odds
 from nodewise.classifiers.views.needs import Needs, check_gpu, graph_sizes, tell_needs, views_needs
 from nodewise.classifiers.views.places import Places
 from nodewise.classifiers.views.posterior import DUAL_LIMIT, RIDGES, Fit, Posterior
+from nodewise.classifiers.views.products import LARGE
 from nodewise.classifiers.views.trust import TrustedPosterior, doubt
+from nodewise.classifiers.views.variance import first_gains
 from nodewise.contracts import Capability, Classifier, Learner, Queried
 from nodewise.graph import Graph
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.errors import InputError
 from nodewise.ground.events import Reporter, Silent
-from nodewise.ground.files import remove_dead_parts, user_cache, whole_file
+from nodewise.ground.files import user_cache
 from nodewise.ground.locks import one_maker
 
 __all__ = [
@@ -54,9 +52,6 @@ VIEWS_VERSION = 2
 
 _LEAST_NODES = 2000
 """Graphs smaller than this are not worth a file: their views are made in a moment."""
-
-_MOST_BYTES = 4 * 2**30
-"""What the cache may take; the files that were not used for longest go first."""
 
 _TRIED = 12
 """Views that the kernels of a GPU were tried with, at most: with more the posterior is computed by torch."""
@@ -433,7 +428,7 @@ class ViewsLearner(Learner):
         covariance = self.covariances()[heaviest, 0]
         columns = self.views.columns[:, heaviest, : self.views.leading_columns]
         own = columns[node]
-        across = columns[nodes].T.contiguous() if len(nodes) < len(columns) else self.views.across[heaviest]
+        across = columns[nodes].T.contiguous() if len(nodes) < len(columns) else self.views.turned(heaviest)
         moved = covariance @ across
         variance = (moved * across).sum(0)
         shares = (own @ moved).square() / (
@@ -529,63 +524,18 @@ def cached_views(graph: GraphTensors, reporter: Reporter | None = None, leading:
         return make_views(graph, reporter, leading)
     report = reporter or Silent()
     width = "" if leading == LEADING else f"-{leading}"
-    path = user_cache() / "views" / f"{graph.fingerprint}-version-{VIEWS_VERSION}{width}.npz"
-    views = _read(path, graph.num_nodes, leading)
+    path = user_cache() / "views" / f"{graph.fingerprint}-version-{VIEWS_VERSION}{width}{SUFFIX}"
+    views = read_views(path, graph.num_nodes, leading)
     if views is not None:
         return views
     nodes, edges, features, stored = graph_sizes(graph)
     patience = _LEAST_PATIENCE + _PATIENCE * views_needs(nodes, edges, features, stored).seconds
     with one_maker(path.with_suffix(".lock"), f"views of {nodes:,} nodes and {edges:,} edges", report, patience):
-        views = _read(path, nodes, leading)
+        views = read_views(path, nodes, leading)
         if views is None:
             tell_needs(graph, report)
             views = make_views(graph, report, leading)
-            _write(path, views)
+            if nodes >= LARGE:  # where the first question would take seconds
+                views = replace(views, first_gains=first_gains(views))
+            write_views(path, views)
     return views
-
-
-def _read(path: Path, nodes: int, leading: int) -> GraphViews | None:
-    try:
-        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:  # numpy leaves a damaged file open
-            columns, names, digest = file["columns"], file["names"], str(file["digest"])
-        if (
-            columns.dtype != np.float32
-            or columns.ndim != 3
-            or columns.shape[:2] != (nodes, len(names))
-            or not np.isfinite(columns).all()
-            or digest != _digest(columns, names)
-        ):
-            return None
-        with suppress(OSError):  # a read-only disk
-            os.utime(path)
-        return GraphViews(tuple(map(str, names)), torch.from_numpy(columns), leading)
-    except Exception:  # numpy and zipfile fail in a dozen ways; whatever cannot be read is made anew
-        return None
-
-
-def _write(path: Path, views: GraphViews) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        remove_dead_parts(path.parent)
-        with whole_file(path) as file:
-            columns, names = views.columns.numpy(), np.array(views.names)
-            np.savez(file, columns=columns, names=names, digest=np.array(_digest(columns, names)))
-        _bound(path.parent)
-    except OSError:  # a full or read-only disk: the views are made again next time
-        return
-
-
-def _digest(columns: npt.NDArray[np.float32], names: npt.NDArray[np.str_]) -> str:
-    """What tells these numbers from others: the file's own sum does not cover its heads."""
-    digest = hashlib.blake2b(json.dumps([list(columns.shape), list(map(str, names))]).encode(), digest_size=16)
-    digest.update(np.ascontiguousarray(columns).data)
-    return digest.hexdigest()
-
-
-def _bound(folder: Path) -> None:
-    files = sorted(((file.stat().st_mtime, file.stat().st_size, file) for file in folder.glob("*.npz")), reverse=True)
-    total = 0
-    for _, size, file in files:
-        total += size
-        if total > _MOST_BYTES:
-            file.unlink(missing_ok=True)

@@ -301,18 +301,20 @@ class States:
         from nodewise.policy.policy import StateSettings
 
         learner = self._learner
+        degree = learner.tensors.degree.numpy()[nodes]
+        features = np.zeros((5, len(degree)), np.float32)
+        features[0], features[1] = 1, np.minimum(degree / StateSettings.degree_alpha, 1)
+        features[4] = learner.environment.labelled[0].numpy()[nodes]
+        if not learner.predicts:  # every prediction is the same: what differs is rounding
+            return features
         if isinstance(nodes, slice):
             seen = learner.observation
             negative, forward, reverse = (each[0].numpy() for each in (seen.negative_entropy, *seen.divergences))
         else:
             negative, forward, reverse = self._of_some(nodes)
-        features = np.empty((5, len(negative)), np.float32)
         classes = learner.learner.num_classes
         features[0] = negative / -(classes * math.log(2) if learner.several else math.log(max(classes, 2)))
-        features[1] = np.minimum(learner.tensors.degree.numpy()[nodes] / StateSettings.degree_alpha, 1)
-        features[2], features[3], features[4] = reverse, forward, learner.environment.labelled[0].numpy()[nodes]
-        if not learner.predicts:  # every prediction is the same: what differs is rounding
-            features[0], features[2:4] = 1, 0
+        features[2], features[3] = reverse, forward
         return features
 
     def _of_some(self, nodes: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.float64], ...]:

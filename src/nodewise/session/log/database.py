@@ -250,7 +250,10 @@ def connect(path: Path, wait: float, *, as_it_lies: bool = False) -> sqlite3.Con
 
 def limit_steps(connection: sqlite3.Connection, path: Path) -> None:
     """Allow the next operation as many steps as a file of that size can need; beyond them it is interrupted."""
-    size = path.stat().st_size if path.exists() else 0
+    try:
+        size = path.stat().st_size
+    except (FileNotFoundError, NotADirectoryError):
+        size = 0
     left = (_STEPS + size) // _STEPS_AT_ONCE
 
     def count() -> int:
