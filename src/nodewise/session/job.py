@@ -19,9 +19,9 @@ from nodewise.session.log.contents import Contents, Growth, packed_graph
 from nodewise.session.log.database import damaged
 from nodewise.session.log.log import Log, MovedOnError
 from nodewise.session.meaning.changes import servable
-from nodewise.session.meaning.history import History, Query, TrainingLabels, extend_history, read_history
+from nodewise.session.meaning.history import History, Query, extend_history, read_history
 from nodewise.session.meaning.row_edits import RowEdit
-from nodewise.session.meaning.rules import Moment, Rules, plan_queries
+from nodewise.session.meaning.rules import Moment, Rules, TrainingLabels, plan_queries
 from nodewise.session.meaning.suggestions import SuggestionReader
 from nodewise.session.meaning.trust import LabelTrust, TrustReader
 

@@ -13,7 +13,8 @@ from nodewise.graph.tensors import GraphTensors
 from nodewise.session.learning.learner import Learners, SessionLearner
 from nodewise.session.log.contents import Contents
 from nodewise.session.log.log import Log
-from nodewise.session.meaning.history import Label, read_history
+from nodewise.session.meaning.history import read_history
+from nodewise.session.meaning.rules import Label
 from nodewise.session.settings import SessionSettings
 from nodewise.strategies import make_strategy
 from tests.session.jobs import small_job, unlabelled

@@ -13,7 +13,7 @@ from nodewise.classifiers import Gcn
 from nodewise.graph.tensors import GraphTensors
 from nodewise.session import Session
 from nodewise.session.learning.estimates import audit_accuracy, cross_validated, left_out_bias, wilson
-from nodewise.session.meaning.history import Label
+from nodewise.session.meaning.rules import Label
 from tests.session.jobs import small_job
 from tests.small_graphs import block_graph
 

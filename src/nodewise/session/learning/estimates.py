@@ -20,7 +20,7 @@ from nodewise.contracts import LeavesOneOut, can, seen_by
 from nodewise.ground.compute import numpy_generator
 from nodewise.ground.events import Progress, Reporter, Silent
 from nodewise.session.answers import Answer
-from nodewise.session.meaning.history import Label
+from nodewise.session.meaning.rules import Label
 
 if TYPE_CHECKING:
     from nodewise.contracts import Classifier

@@ -48,7 +48,7 @@ from nodewise.ground.events import Progress, Reporter, Silent
 from nodewise.session.answers import ClassList
 from nodewise.session.learning.environment import Columns, SessionEnvironment
 from nodewise.session.meaning.given import answer_table
-from nodewise.session.meaning.history import Label
+from nodewise.session.meaning.rules import Label
 from nodewise.session.meaning.suggestions import Said
 from nodewise.session.meaning.trust import LabelTrust
 from nodewise.session.settings import SessionSettings

@@ -32,8 +32,7 @@ from nodewise.session.learning.unlike import rows_unlike_labels
 
 if TYPE_CHECKING:
     from nodewise.session.learning.learner import SessionLearner
-    from nodewise.session.meaning.history import TrainingLabels
-    from nodewise.session.meaning.rules import Moment
+    from nodewise.session.meaning.rules import Moment, TrainingLabels
 
 __all__ = ["CurvePoint", "StopReport", "make_report", "unlike_words"]
 

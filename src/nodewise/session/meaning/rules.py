@@ -6,18 +6,45 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from nodewise.ground.compute import derive_seed
 from nodewise.session.answers import Answer, numbers_of
 from nodewise.session.log.contents import Contents
-from nodewise.session.meaning.history import History, Label, OpenQuery, TrainingLabels
+from nodewise.session.meaning.history import History, OpenQuery
 
-__all__ = ["Moment", "Plan", "Rules", "plan_queries"]
+__all__ = ["Label", "Moment", "Plan", "Rules", "TrainingLabels", "plan_queries"]
 
 _CLOCK_SKEW = 300.0
 """Seconds by which the clocks of two machines may differ."""
+
+
+class Label(NamedTuple):
+    """A node and what the classifier knows its class by, or its classes where it may have several: a label that
+    counts.
+    """
+
+    node: int
+    label: str | tuple[str, ...]
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """What the classifier knows its classes by."""
+        return self.label if isinstance(self.label, tuple) else (self.label,)
+
+
+class TrainingLabels(NamedTuple):
+    """The labels that train.
+
+    Attributes:
+        told: those that people told, in order.
+        given: those that were there before, as they stand now.
+    """
+
+    told: tuple[Label, ...]
+    given: tuple[Label, ...]
 
 
 @dataclass(frozen=True)
@@ -147,11 +174,13 @@ class Moment:
         """The same by number."""
         resolve = self.history.classes.resolve
         answers = {**{node: resolve(answer) for node, answer in self.given_answers.items()}, **self.history.numbers}
-        known = self.history.known
+        known, gone = self.history.known, self.rules.gone
+        if not known.answers and not known.opened:
+            return {node: answer for node, answer in answers.items() if node not in gone}
         return {
             node: resolve(known.counting[node].number) if node in known.counting else answer
             for node, answer in answers.items()
-            if node not in self.rules.gone and (node not in known.answers or node in known.counting)
+            if node not in gone and (node not in known.answers or node in known.counting)
         }
 
     @property

@@ -19,7 +19,8 @@ from nodewise.graph.label_sets import set_texts
 if TYPE_CHECKING:
     from nodewise.ground.events import Reporter
     from nodewise.session import Prediction, Session
-    from nodewise.session.meaning.history import History, TrainingLabels
+    from nodewise.session.meaning.history import History
+    from nodewise.session.meaning.rules import TrainingLabels
 
 __all__ = ["Decided", "Predictions"]
 
