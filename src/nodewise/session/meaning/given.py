@@ -48,19 +48,19 @@ class Given:
     columns: tuple[str, ...] = ()
 
 
-def answer_table(programs: int, nodes: int, classes: int) -> npt.NDArray[np.float32]:
+def answer_table(speakers: int, nodes: int, classes: int) -> npt.NDArray[np.float32]:
     """Room for how sure each model is of each class, all 0: float32 [model, node, class].
 
     Raises:
         InputError: the memory has no room for it; a small file may name many models and classes.
     """
-    size, free = 4 * programs * nodes * classes, free_memory()
+    size, free = 4 * speakers * nodes * classes, free_memory()
     if free is not None and size > free:
         raise InputError(
-            f"what {count(programs, 'model')} may say of {nodes:,} nodes and {count(classes, 'class', 'classes')} takes"
+            f"what {count(speakers, 'model')} may say of {nodes:,} nodes and {count(classes, 'class', 'classes')} takes"
             f" {size / 1e9:,.1f} GB, and {free / 1e9:,.1f} GB are free: leave out models, or merge classes"
         )
-    return np.zeros((programs, nodes, classes), np.float32)
+    return np.zeros((speakers, nodes, classes), np.float32)
 
 
 def answers_and_confidence(said: Any, graph: Graph) -> tuple[Any, Any]:

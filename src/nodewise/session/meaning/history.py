@@ -364,7 +364,7 @@ class _Builder:
         self._by_first_name = {name: number for number, name in reversed(self._first_names.items())}
         self._added, self._gone = dict(before.added), before.gone
         self._changed, self._outdated, self._erased = before.changed, set(before.outdated), before.erased
-        self._known = KnownAnswersBuilder(before.known)
+        self._known = None if before.known == KnownAnswers() else KnownAnswersBuilder(before.known)
         self._touched: dict[int, None] = {}
         self._anew: set[int] = set()
         self._classes_changed = self._merges_changed = False
@@ -421,7 +421,7 @@ class _Builder:
                 self._notes[node] = (*self._notes.get(node, ()), note)
         elif event.kind == "ask":
             self._asked.append(OpenQuery(event.id, event.at, who, int(body["node"]), body))
-            if "control" in body:
+            if "control" in body and self._known is not None:
                 self._known.ask(who, int(body["node"]), event.id)
         elif event.kind == "suggest":
             for number, name in self._classes_of(event):
@@ -442,6 +442,7 @@ class _Builder:
             self._gone |= set(body["nodes"])
             self._erased |= set(body["nodes"] if event.kind == "erase" else ())
         elif event.kind == "known":
+            self._known = self._known or KnownAnswersBuilder(self._before.known)
             self._known.take(who, body, [said[0] for said in self._answers_of(event)])
             for node, each in zip(body["nodes"], self._answers_of(event), strict=True) if "counts" in body else ():
                 self._vote(int(node), who, each, bulk=True, overrule=True)
@@ -490,7 +491,7 @@ class _Builder:
             changed=self._changed,
             outdated=frozenset(self._outdated),
             erased=self._erased,
-            known=self._known.known(),
+            known=self._before.known if self._known is None else self._known.known(),
         )
 
     def _classes_of(self, event: Event) -> list[tuple[int, str]]:
@@ -529,7 +530,7 @@ class _Builder:
 
         It begins anew with this label: what others have answered before stays as unseen as it was.
         """
-        if node not in self._known.answers:
+        if self._known is None or node not in self._known.answers:
             return
         earlier = self._ballots.get(node, {})
         if not bulk and not joined:

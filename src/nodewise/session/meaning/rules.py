@@ -174,11 +174,13 @@ class Moment:
         """The same by number."""
         resolve = self.history.classes.resolve
         answers = {**{node: resolve(answer) for node, answer in self.given_answers.items()}, **self.history.numbers}
-        known = self.history.known
+        known, gone = self.history.known, self.rules.gone
+        if not known.answers and not known.opened:
+            return {node: answer for node, answer in answers.items() if node not in gone}
         return {
             node: resolve(known.counting[node].number) if node in known.counting else answer
             for node, answer in answers.items()
-            if node not in self.rules.gone and (node not in known.answers or node in known.counting)
+            if node not in gone and (node not in known.answers or node in known.counting)
         }
 
     @property
