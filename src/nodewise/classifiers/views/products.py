@@ -13,7 +13,7 @@ import scipy.sparse as sp
 import torch
 
 from nodewise.graph.tensors import csr_product, csr_tensor
-from nodewise.ground.compute import in_blocks
+from nodewise.ground.compute import cores, in_blocks
 
 __all__ = [
     "LARGE",
@@ -285,7 +285,7 @@ def affine_product(table: torch.Tensor, factor: torch.Tensor, base: torch.Tensor
         return linear(rows, turned, base) if by_rows else torch.addmm(base[:, None], turned, rows.T).T
 
     size = max(_LEAST_ROWS, -(-len(table) // (_SHARED * _TILE)) * _TILE)
-    if len(table) <= size or torch.get_num_threads() > 1:
+    if len(table) <= size or cores() == 1 or torch.get_num_threads() > 1:
         return product_of(table)
 
     def fill(first: int, end: int) -> None:
