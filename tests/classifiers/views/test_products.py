@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 import torch
 
-from nodewise.classifiers.views import relational
+from nodewise.classifiers.views import products, relational
 from nodewise.classifiers.views.construction import make_views
 from nodewise.classifiers.views.products import ROWS, GatheredProduct, SparseProduct, affine_product, gram_matrix
 from nodewise.datasets import RelationSettings, relational_graph
@@ -69,7 +69,8 @@ def test_a_product_shared_out_among_cores_is_that_of_one(
     base, found = torch.randn(results, generator=draws), []
     with one_thread():
         for threads in (1, 3):
-            monkeypatch.setattr(compute, "cores", lambda threads=threads: threads)
+            for module in (compute, products):
+                monkeypatch.setattr(module, "cores", lambda threads=threads: threads)
             found.append(affine_product(table, factor, base))
         nothing = affine_product(table, torch.zeros_like(factor), base)
     torch.testing.assert_close(found[0], table @ factor + base, atol=1e-3, rtol=1e-4)
