@@ -22,7 +22,7 @@ import torch
 from machine import describe_machine
 
 from nodewise.classifiers import make_classifier
-from nodewise.classifiers.views import construction, products
+from nodewise.classifiers.views import construction, graph_views
 from nodewise.classifiers.views.construction import GraphViews, make_views
 from nodewise.datasets import load_graph
 from nodewise.datasets.load import default_budget
@@ -38,9 +38,9 @@ SHARE = 16
 
 def play(tensors: GraphTensors, views: GraphViews, mode: str, runs: int, budget: int) -> list[float]:
     """Micro-F1 on the test nodes, in percent, of every run."""
-    kept = products.SAMPLED, gain.LARGE_POOL, sampled._FEWEST
+    kept = graph_views.SAMPLED, gain.LARGE_POOL, sampled._FEWEST
     if mode == "a sixteenth of the nodes":
-        products.SAMPLED, gain.LARGE_POOL, sampled._FEWEST = (
+        graph_views.SAMPLED, gain.LARGE_POOL, sampled._FEWEST = (
             tensors.num_nodes // SHARE,
             1,
             tensors.num_nodes // (4 * SHARE),
@@ -52,7 +52,7 @@ def play(tensors: GraphTensors, views: GraphViews, mode: str, runs: int, budget:
         rollout(environment, make_strategy("random" if mode == "random" else "gain"), splits, 0)
         return [100 * float(value) for value in environment.score(splits.test).micro]
     finally:
-        products.SAMPLED, gain.LARGE_POOL, sampled._FEWEST = kept
+        graph_views.SAMPLED, gain.LARGE_POOL, sampled._FEWEST = kept
 
 
 def main() -> None:

@@ -18,7 +18,8 @@ from machine import views_since
 
 from nodewise.classifiers import Views
 from nodewise.classifiers.views.construction import WIDTH
-from nodewise.classifiers.views.products import LARGE, SAMPLED
+from nodewise.classifiers.views.graph_views import SAMPLED
+from nodewise.classifiers.views.products import LARGE
 from nodewise.cluster.engine import RETRIES
 from nodewise.datasets import load_graph
 from nodewise.graph.tensors import GraphTensors

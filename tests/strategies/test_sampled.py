@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from nodewise.classifiers import make_classifier
-from nodewise.classifiers.views import products
+from nodewise.classifiers.views import graph_views
 from nodewise.environment import Environment, choose, draw_splits, rollout
 from nodewise.graph.tensors import GraphTensors
 from nodewise.strategies import gain, make_strategy, sampled
@@ -21,7 +21,7 @@ def moment(monkeypatch: pytest.MonkeyPatch) -> Environment:
     environment.reset(0, draw_splits(tensors, 2, 0))
     for number in range(8):
         environment.query(torch.nonzero(environment.pool)[:, 1].view(2, -1)[:, 5 * number])
-    monkeypatch.setattr(products, "SAMPLED", 40)
+    monkeypatch.setattr(graph_views, "SAMPLED", 40)
     monkeypatch.setattr(gain, "LARGE_POOL", 100)
     monkeypatch.setattr(sampled, "_FEWEST", 10)
     return environment
@@ -36,7 +36,7 @@ def test_only_the_sample_is_scored_and_no_mean_of_all_nodes_is_computed(moment: 
 
 
 def test_a_sample_of_all_nodes_changes_nothing(moment: Environment, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(products, "SAMPLED", 300)
+    monkeypatch.setattr(graph_views, "SAMPLED", 300)
     whole = make_strategy("gain").scores(moment.observe())
     batch = make_strategy("gain").batch(moment.observe(), 4)
     monkeypatch.setattr(gain, "LARGE_POOL", 10**9)

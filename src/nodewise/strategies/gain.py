@@ -12,8 +12,8 @@ import torch
 from nodewise.classifiers.views.construction import leading_columns
 from nodewise.classifiers.views.label_sets import SetPosterior
 from nodewise.classifiers.views.posterior import Posterior
-from nodewise.classifiers.views.products import GRAM_NODES, NUMBERS, WIDE_NUMBERS, paired_gain, variance_gain
 from nodewise.classifiers.views.trust import TrustedPosterior
+from nodewise.classifiers.views.variance import BLOCK, GRAM_NODES, WIDE_BLOCK, paired_gain, variance_gain
 from nodewise.classifiers.views.views import SetsLearner, Views, ViewsLearner
 from nodewise.contracts import Capability, Observation, SharesPosterior, Strategy, can
 from nodewise.environment.runs import break_ties
@@ -58,7 +58,7 @@ _SHARING = 4
 """Runs from which products of columns are kept, on the CPU."""
 
 _TEMPERATURE = 6.0
-_ERROR_BLOCK = 2**16  # as `NUMBERS`, where the expected error goes over a tensor a dozen times: what is near is faster
+_ERROR_BLOCK = 2**16  # as `BLOCK` where the expected error goes over a tensor a dozen times: what stays near is faster
 
 
 class Gain(Strategy):
@@ -85,7 +85,7 @@ class Gain(Strategy):
 
     def bytes_per_run(self, graph: GraphTensors, budget: int) -> int:
         """What a block of nodes needs."""
-        return 4 * min(graph.num_nodes * 3 * leading_columns(graph.num_classes), NUMBERS)
+        return 4 * min(graph.num_nodes * 3 * leading_columns(graph.num_classes), BLOCK)
 
     def begin(self, observation: Observation) -> None:
         """A posterior that is kept beside another classifier forgets the episode before."""
@@ -350,7 +350,7 @@ def _least_error(learner: ViewsLearner, covariances: torch.Tensor, scores: torch
     shift = (directions @ learner.views.spaced(stride))[:, :, None]  # [run, candidate, 1, node]
     own = mean.gather(1, candidates[..., None].expand(-1, -1, classes))[..., None]  # [run, candidate, class, 1]
     around = mean[:, ::stride].transpose(1, 2)[:, None].contiguous()  # [run, 1, class, node]
-    size = max(1, (_ERROR_BLOCK if mean.device.type == "cpu" else WIDE_NUMBERS) // around.numel())  # candidates at once
+    size = max(1, (_ERROR_BLOCK if mean.device.type == "cpu" else WIDE_BLOCK) // around.numel())  # candidates at once
     errors = []
     for begin in range(0, candidates.shape[1], size):
         some = slice(begin, begin + size)

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nodewise.classifiers.views import products
+from nodewise.classifiers.views import graph_views
 from nodewise.graph import Graph
 from nodewise.session import Session
 from nodewise.session.learning import learner as learning
@@ -113,7 +113,7 @@ def test_a_query_says_the_same_on_a_large_graph(labels: int, tmp_path: Path, req
 def test_nothing_of_all_nodes_is_computed_for_a_query(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gain, "LARGE_POOL", 30)
     monkeypatch.setattr(sampled, "_FEWEST", 5)
-    monkeypatch.setattr(products, "SAMPLED", 20)
+    monkeypatch.setattr(graph_views, "SAMPLED", 20)
     session = answered(tmp_path / "job", 8)
     query = session.ask()
     own = session.follow(session.refresh())

@@ -21,13 +21,12 @@ import torch
 from scipy.sparse.linalg import eigsh
 from threadpoolctl import threadpool_limits
 
+from nodewise.classifiers.views.graph_views import LEADING, GraphViews
 from nodewise.classifiers.views.large import diffuse_pieces, leading_eigenvectors, small_pieces
 from nodewise.classifiers.views.products import (
     LARGE,
-    LEADING,
     NEAREST,
     Array,
-    GraphViews,
     ProductKind,
     RowPropagation,
     RowWalk,

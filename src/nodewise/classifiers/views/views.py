@@ -24,9 +24,10 @@ from nodewise.classifiers.views.kept import SUFFIX, read_views, write_views
 from nodewise.classifiers.views.label_sets import SetMembers, SetPosterior, log_odds
 from nodewise.classifiers.views.needs import Needs, check_gpu, graph_sizes, tell_needs, views_needs
 from nodewise.classifiers.views.places import Places
-from nodewise.classifiers.views.posterior import DUAL_LIMIT, FIRST_RIDGE, RIDGES, Fit, Posterior
-from nodewise.classifiers.views.products import LARGE, first_gains
+from nodewise.classifiers.views.posterior import DUAL_LIMIT, RIDGES, Fit, Posterior
+from nodewise.classifiers.views.products import LARGE
 from nodewise.classifiers.views.trust import TrustedPosterior, doubt
+from nodewise.classifiers.views.variance import first_gains
 from nodewise.contracts import Capability, Classifier, Learner, Queried
 from nodewise.graph import Graph
 from nodewise.graph.tensors import GraphTensors
@@ -535,6 +536,6 @@ def cached_views(graph: GraphTensors, reporter: Reporter | None = None, leading:
             tell_needs(graph, report)
             views = make_views(graph, report, leading)
             if nodes >= LARGE:  # where the first question would take seconds
-                views = replace(views, first_gains=first_gains(views, RIDGES[FIRST_RIDGE]))
+                views = replace(views, first_gains=first_gains(views))
             write_views(path, views)
     return views
