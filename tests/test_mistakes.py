@@ -992,7 +992,7 @@ MISTAKES: list[tuple[str, Callable[[World], object], type[Exception], str]] = [
         "a node settled that nobody labelled",
         lambda w: w.session.settle(5, "alpha"),
         ValueError,
-        "nobody has labelled node '5', so there is nothing to settle: tell its",
+        "nobody has labelled node '5', or its answer is known, so there is nothing to",
     ),
     ("nothing to undo", lambda w: w.session.undo(), nw.NodewiseError, "there is nothing to undo"),
     (
@@ -1089,7 +1089,7 @@ MISTAKES: list[tuple[str, Callable[[World], object], type[Exception], str]] = [
         "answers of a model that name no class",
         lambda w: w.session.suggest("m", {0: "alhpa"}),
         ValueError,
-        "no answer of 'm' names a class of the job (alpha, beta): check the spe",
+        "no answer of 'm' names a class of the job (alpha, beta), it says alhpa: check the spe",
     ),
     (
         "answers of a model that are none",

@@ -178,8 +178,11 @@ def test_neither_what_was_drawn_at_random_nor_what_was_changed_names_a_known_row
     drawn = session.status().random["ada"]
     assert len(known & set(map(int, drawn))) == 5 and len(drawn) == 6
     rows, kinds = texts(60, 1)
-    with Session.create(tmp_path / "texts.nodewise", Graph.from_texts(rows, k=5), classes=["cat", "car"]) as other:
+    graph = Graph.from_texts(rows, k=5)
+    with Session.create(tmp_path / "texts.nodewise", graph, classes=["cat", "car"], control=50) as other:
         other.set_known({0: kinds[0], 1: kinds[1]}, annotator="olga")
+        for who in ("ada", "bo"):  # both are asked about both, and answer one of them
+            assert {0, 1} <= {query.node for query in other.ask(6, who)}
         other.tell([0, 2], [kinds[0], kinds[2]], "ada")
         other.tell(1, kinds[1], "bo")
         other.change_rows(dict.fromkeys(range(3), "road wheel motor"))
