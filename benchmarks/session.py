@@ -222,7 +222,7 @@ def latency_table() -> list[str]:
             times = f"{row['median_ms']:.1f} ms | {row['p95_ms']:.1f} ms"
             lines.append(f"| {row['graph']} | {told} | {times} | {part} | {busy} |")
     said = (
-        f"`benchmarks/session.py latency` on one thread of a machine with {machine['cores']} cores ({machine['cpu']}),"
+        f"`benchmarks/session.py latency` on all {machine['cores']} cores of a machine ({machine['cpu']}),"
         f" Python {machine['python']}, torch {machine['torch']}, at commit {machine['commit']}."
     )
     return [said, "", *lines]
