@@ -224,8 +224,11 @@ def stand_in(folder: Path) -> Path:
 
 @cache
 def torch_wheels() -> str:
-    """The names of torch's wheels for Linux in the package index, a line each."""
-    with urllib.request.urlopen("https://pypi.org/simple/torch/", timeout=60) as answer:
+    """The names of torch's wheels for Linux in the package index that pip uses, a line each."""
+    from pip._internal.models.index import PyPI
+
+    index = os.environ.get("PIP_INDEX_URL", PyPI.simple_url).rstrip("/")
+    with urllib.request.urlopen(f"{index}/torch/", timeout=60) as answer:
         names = re.findall(rf">(torch-{re.escape(torch_version())}-[^<]*x86_64\.whl)<", answer.read().decode())
     return "\n".join(names)
 
