@@ -29,10 +29,11 @@ import torch
 from machine import describe_machine
 
 from nodewise.classifiers import Views
+from nodewise.datasets import load_graph
 from nodewise.environment import Environment, draw_splits, rollout
 from nodewise.evaluation import write_json
 from nodewise.evaluation.results.statistics import Interval, confidence_interval
-from nodewise.graph import read_graph
+from nodewise.graph import Graph, read_graph
 from nodewise.graph.tensors import GraphTensors
 from nodewise.strategies import make_strategy
 
@@ -46,6 +47,26 @@ MODELS = {
     "shuffled": "answers shuffled",
     "two": "two classes taken for each other",
 }
+
+
+def begin_games(words: str | None, results: Path, runs: int) -> tuple[argparse.Namespace, dict[str, Any]]:
+    """The options of a script that plays games until its time is up, and its record: what it left, or a new one."""
+    parser = argparse.ArgumentParser(description=words, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, default=Path())
+    parser.add_argument("--runs", type=int, default=runs)
+    parser.add_argument("--minutes", type=float, default=1e9)
+    parser.add_argument("--out", type=Path, default=results)
+    given = parser.parse_args()
+    record: dict[str, Any] = {"schema": 1, "seed": 0, "runs": given.runs, "scores": {}}
+    if given.out.is_file():
+        record = json.loads(given.out.read_text())
+    return given, {**record, "machine": describe_machine()}
+
+
+def graph_at(folder: Path, name: str) -> Graph:
+    """A graph by its name, from a folder where it is there."""
+    file = folder / f"{name}.npz"
+    return read_graph(file) if file.is_file() else load_graph(name)
 
 
 def answers_of(model: str, real: np.ndarray, y: np.ndarray, classes: int) -> np.ndarray | None:

@@ -34,7 +34,6 @@ The learner has that form alone. The others are put in its place here, for whoev
 
 from __future__ import annotations
 
-import argparse
 import json
 import time
 from pathlib import Path
@@ -42,15 +41,12 @@ from typing import Any
 
 import numpy as np
 import torch
-from machine import describe_machine
-from suggestions import asked, scored
+from suggestions import asked, begin_games, graph_at, scored
 from suggestions_choice import made_answers
 
 from nodewise.classifiers.views import posterior as where_believed
 from nodewise.classifiers.views.centres import MODEL_LABELS, MODEL_LEAD
-from nodewise.datasets import load_graph
 from nodewise.evaluation import write_json
-from nodewise.graph import read_graph
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.shared_column import class_log_softmax
 
@@ -95,20 +91,10 @@ def form_of(name: str) -> Any:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=Path())
-    parser.add_argument("--runs", type=int, default=30)
-    parser.add_argument("--minutes", type=float, default=1e9)
-    parser.add_argument("--out", type=Path, default=RESULTS)
-    given = parser.parse_args()
-    record: dict[str, Any] = {"schema": 1, "seed": 0, "runs": given.runs, "scores": {}}
-    if given.out.is_file():
-        record = json.loads(given.out.read_text())
-    record["machine"] = describe_machine()
+    given, record = begin_games(__doc__, RESULTS, 30)
     until, shipped = time.monotonic() + 60 * given.minutes, where_believed.believed
     for name in GRAPHS:
-        file = given.data / f"{name}.npz"
-        graph = read_graph(file) if file.is_file() else load_graph(name)
+        graph = graph_at(given.data, name)
         tensors, counts = GraphTensors(graph), tuple(each * graph.num_classes for each in EACH)
         for strategy in STRATEGIES:
             if f"{name}, {strategy}, none" in record["scores"] or time.monotonic() > until:

@@ -47,7 +47,6 @@ plays them again.
 
 from __future__ import annotations
 
-import argparse
 import json
 import time
 from copy import copy
@@ -56,15 +55,13 @@ from typing import Any
 
 import numpy as np
 import torch
-from machine import describe_machine
-from suggestions import play
+from suggestions import begin_games, graph_at, play
 
 from nodewise.classifiers.views.centres import MODEL_LABELS
 from nodewise.classifiers.views.products import diffuse, scipy_matrix, symmetric_propagation
 from nodewise.classifiers.views.views import ViewsLearner
-from nodewise.datasets import load_graph
 from nodewise.evaluation import write_json
-from nodewise.graph import Graph, read_graph
+from nodewise.graph import Graph
 from nodewise.graph.tensors import GraphTensors
 
 RESULTS = Path(__file__).parent / "results" / "suggestions-choice.json"
@@ -135,20 +132,10 @@ def play_form(form: str, tensors: GraphTensors, answers: np.ndarray, runs: int) 
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=Path())
-    parser.add_argument("--runs", type=int, default=20)
-    parser.add_argument("--minutes", type=float, default=1e9)
-    parser.add_argument("--out", type=Path, default=RESULTS)
-    given = parser.parse_args()
-    record: dict[str, Any] = {"schema": 1, "seed": 0, "runs": given.runs, "scores": {}}
-    if given.out.is_file():
-        record = json.loads(given.out.read_text())
-    record["machine"] = describe_machine()
+    given, record = begin_games(__doc__, RESULTS, 20)
     until = time.monotonic() + 60 * given.minutes
     for name in GRAPHS:
-        file = given.data / f"{name}.npz"
-        graph = read_graph(file) if file.is_file() else load_graph(name)
+        graph = graph_at(given.data, name)
         tensors = GraphTensors(graph)
         counts = tuple(each * graph.num_classes for each in EACH)
         for key in [f"{name}, none", *(f"{name}, {model}, {form}" for model in MODELS for form in FORMS)]:

@@ -38,7 +38,6 @@ and what is reached without a model; targets are independent.
 
 from __future__ import annotations
 
-import argparse
 import json
 import time
 from pathlib import Path
@@ -46,15 +45,13 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from machine import describe_machine
 from scipy.stats import binom
 from sklearn.linear_model import LogisticRegression
-from suggestions import play
+from suggestions import begin_games, graph_at, play
 from suggestions_choice import EACH, STANDARD_ERRORS, play_form
 
-from nodewise.datasets import load_graph
 from nodewise.evaluation import write_json
-from nodewise.graph import Graph, read_graph
+from nodewise.graph import Graph
 from nodewise.graph.tensors import GraphTensors
 
 RESULTS = Path(__file__).parent / "results" / "suggestions-real.json"
@@ -143,22 +140,9 @@ def decide(scores: dict[str, Any], pairs: list[tuple[str, str]]) -> tuple[dict[s
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=Path())
-    parser.add_argument("--runs", type=int, default=20)
-    parser.add_argument("--minutes", type=float, default=1e9)
-    parser.add_argument("--out", type=Path, default=RESULTS)
-    given = parser.parse_args()
-    record: dict[str, Any] = {"schema": 1, "seed": 0, "runs": given.runs, "right": {}, "scores": {}}
-    if given.out.is_file():
-        record = json.loads(given.out.read_text())
-    record["machine"] = describe_machine()
+    given, record = begin_games(__doc__, RESULTS, 20)
+    record.setdefault("right", {})
     until = time.monotonic() + 60 * given.minutes
-
-    def graph_of(name: str) -> Graph:
-        file = given.data / f"{name}.npz"
-        return read_graph(file) if file.is_file() else load_graph(name)
-
     pairs = []
     for target, source in PAIRS:
         pair = f"{target}, {source}"
@@ -166,9 +150,9 @@ def main() -> None:
         if pair in record["right"] and (not record["right"][pair][2] or all(key in record["scores"] for key in keys)):
             pairs += [(target, source)] if record["right"][pair][2] else []
             continue
-        graph = graph_of(target)
+        graph = graph_at(given.data, target)
         assert graph.y is not None
-        said, known = last_years(graph, graph_of(source)), graph.y >= 0
+        said, known = last_years(graph, graph_at(given.data, source)), graph.y >= 0
         right = 100 * float((said == graph.y)[known].mean())
         largest = 100 * float(np.bincount(graph.y[known]).max() / known.sum())
         plays = largest + MARGIN <= right <= MOST_RIGHT

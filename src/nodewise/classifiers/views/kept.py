@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from nodewise.classifiers.views.construction import GraphViews
+from nodewise.classifiers.views.graph_views import GraphViews
 from nodewise.ground.compute import in_blocks
 from nodewise.ground.files import remove_dead_parts, whole_file
 

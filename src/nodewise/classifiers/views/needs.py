@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import torch
 
-from nodewise.classifiers.views.construction import WIDTH, GraphViews, view_names
+from nodewise.classifiers.views.construction import WIDTH, view_names
+from nodewise.classifiers.views.graph_views import GraphViews
 from nodewise.classifiers.views.products import LARGE
 from nodewise.classifiers.views.reduction import REDUCED
 from nodewise.graph import Graph

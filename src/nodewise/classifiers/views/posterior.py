@@ -27,7 +27,7 @@ from typing import NamedTuple
 import torch
 
 from nodewise.classifiers.views.centres import believed
-from nodewise.classifiers.views.construction import GraphViews
+from nodewise.classifiers.views.graph_views import GraphViews
 from nodewise.classifiers.views.products import affine_product
 from nodewise.ground.compute import cores, in_blocks
 from nodewise.ground.shared_column import MANY_CLASSES, SharedColumn, class_log_softmax

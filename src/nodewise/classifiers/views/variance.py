@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import torch
 
-from nodewise.classifiers.views.construction import GraphViews
+from nodewise.classifiers.views.graph_views import GraphViews
 from nodewise.classifiers.views.posterior import FIRST_RIDGE, RIDGES
 from nodewise.ground.compute import in_blocks
 

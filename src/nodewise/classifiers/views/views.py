@@ -48,7 +48,9 @@ __all__ = [
 ]
 
 VIEWS_VERSION = 2
-"""Raised by hand when the views of a graph change, with the versions of `Views` and `Gain`: kept ones are made anew."""
+"""Raised by hand when the views of a graph change, with the versions of `Views` and `Gain`, or what is kept with them
+for a first question (`first_gains`: the first ridge, its sampling): kept ones are made anew.
+"""
 
 _LEAST_NODES = 2000
 """Graphs smaller than this are not worth a file: their views are made in a moment."""
