@@ -200,6 +200,19 @@ def test_neither_what_was_drawn_at_random_nor_what_was_changed_names_a_known_row
         assert list(outdated.values()) == [["0", "2"], ["1", "2"], ["0", "1", "2"]]
 
 
+def test_when_a_known_row_becomes_ordinary_nobody_sees_who_was_asked_about_it(tmp_path: Path) -> None:
+    link = People(tmp_path).add("cy", "annotator")
+    session = job(tmp_path, control=50, budget=40, redundancy=2)
+    known = set(range(0, 60, 2))
+    session.set_known({node: "ab"[node >= 30] for node in known}, annotator="olga")
+    asked = known & {query.node for query in session.ask(30, "ada")}
+    assert asked
+    session.tell(min(asked), "a", "dan")  # nobody asked him: it is an ordinary row now, and waits for a second opinion
+    with running(tmp_path, session, token="the-owners-token") as client:
+        status = client.get(API + "/status", headers={"Authorization": f"Bearer {link}"}).json()
+    assert status["open"]["ada"] and not known & set(map(int, status["open"]["ada"]))
+
+
 def test_with_the_shared_token_nobody_takes_the_name_of_who_knows_the_answers(tmp_path: Path) -> None:
     """Every route that a name can be said to, as the application describes them: under that name they could be read."""
     session = job(tmp_path, control=50, budget=40)

@@ -69,7 +69,10 @@ class Visibility:
             known = part.known
             own = {node: one for node, one in known.answers.items() if one.by == annotator}
             opened = {node: one for node, one in known.opened.items() if one.answer.by == annotator}
-            self._parts[annotator] = part, replace(part, known=replace(known, answers=own, opened=opened))
+            # a question whose answer was known waits no longer, which the part without its opening cannot tell
+            asked = [each for each in part.asked if "control" not in each.body or each.node not in known.opened]
+            known = replace(known, answers=own, opened=opened)
+            self._parts[annotator] = part, replace(part, known=known, asked=asked)
         return self._parts[annotator][0]
 
     def _part(self, whole: History, annotator: str) -> History:
