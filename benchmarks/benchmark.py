@@ -15,6 +15,15 @@ next machine.
 Then, where the repository is:
 
     tar -xzf build/gpu/benchmark.tar.gz -C benchmarks/results benchmark.json && python benchmarks/benchmark_page.py
+
+``--other-budgets`` plays 1, 2, 10 and 20 labels a class by a rule that was written before any of their scores was seen:
+of the tracked result's graphs those of at most `MOST_NODES` nodes, small ones first, ten runs, with both classifiers;
+random choice, `gain`, and the four strategies that come next to `gain` by average rank at five labels a class, with
+either classifier. Where time ends it, the part that counts is that of the largest number of nodes up to which every
+cell is there, and a last call with ``--most-nodes`` of that number plays what is missing of it. That part is written to
+benchmarks/results/benchmark-budgets.json and is a part of its own of the page.
+
+    python benchmarks/benchmark.py --other-budgets --device cpu --processes 1 --seconds 3600 --out build/budgets
 """
 
 from __future__ import annotations
@@ -22,6 +31,7 @@ from __future__ import annotations
 import argparse
 import os
 import time
+from dataclasses import replace
 from pathlib import Path
 
 from machine import commit
@@ -32,11 +42,14 @@ from nodewise.evaluation.processes import ProcessEngine
 from nodewise.experiments.benchmark import STRATEGIES, BenchmarkSettings, graphs_at_hand, play, read_result
 from nodewise.experiments.benchmark.plan import budgets_of
 from nodewise.experiments.benchmark.results import BenchmarkResult
+from nodewise.ground.compute import cores
 from nodewise.ground.events import Event, Progress, Warned
 
 KNOWN = Path(__file__).parent / "results" / "benchmark.json"
+BUDGETS = KNOWN.with_name("benchmark-budgets.json")
 LATER = ("badge", "rim", "anrmab", "igp", "bald")
 LAST = ("expected-error",)
+MOST_NODES, OTHER_LABELS, OTHER_RUNS, NEXT = 1500, "1,2,10,20", 10, 4
 PACKED, PACK_EVERY = ("benchmark.json", "chunks/*/*.json"), 60.0
 
 
@@ -64,6 +77,16 @@ def stages(strategies: tuple[str, ...]) -> list[tuple[str, ...]]:
     first = tuple(name for name in strategies if name not in (*LATER, *LAST))
     second = tuple(name for name in strategies if name not in LAST)
     return [one for one in dict.fromkeys((first, second, strategies)) if one]
+
+
+def next_to_gain(result: BenchmarkResult, count: int) -> tuple[str, ...]:
+    """Random choice, `gain`, and the strategies that come next to it by average rank with any of the classifiers."""
+    names = ["random", "gain"]
+    for classifier in result.classifiers:
+        ranking = result.ranking(classifier, 5)
+        ranks = {} if ranking is None else ranking.ranks
+        names += [name for name in ranks if name not in ("random", "gain")][:count]
+    return tuple(dict.fromkeys(names))
 
 
 def expected_seconds(settings: BenchmarkSettings, known: BenchmarkResult, nodes: dict[str, int]) -> dict[str, float]:
@@ -101,7 +124,15 @@ def main() -> None:
     parser.add_argument("--on-cpu", default="", help="strategies that are played on the CPU whatever the device")
     parser.add_argument("--processes", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=520)
+    parser.add_argument(
+        "--other-budgets", action="store_true", help="1, 2, 10 and 20 labels a class, by the rule above"
+    )
     given = parser.parse_args()
+    if given.other_budgets:
+        tracked = read_result(KNOWN)
+        given.graphs, given.most_nodes = ",".join(tracked.graphs), min(given.most_nodes, MOST_NODES)
+        given.strategies = ",".join(next_to_gain(tracked, NEXT))
+        given.labels, given.runs = OTHER_LABELS, OTHER_RUNS
     os.environ["NODEWISE_COMMIT"] = commit() or ""  # the result names it
     if given.pack is not None:
         print(f"{unpack(given.pack, given.out)} files were packed", flush=True)
@@ -134,6 +165,14 @@ def main() -> None:
         if engine.over:
             print("the time is over: the same command goes on", flush=True)
             break
+    if given.other_budgets:
+        part = result.whole_part(settings.strategies, settings.classifiers)
+        if part.rows:
+            load = max(os.getloadavg())
+            busy = f", with a load of {load:.0f}, so that times are too long" if load > 1.5 * cores() else ""
+            replace(part, machine=part.machine + busy).save(BUDGETS)
+        most = max((graph.nodes for graph in part.graphs.values()), default=0)
+        print(f"{len(part.graphs)} graphs are whole, up to {most} nodes", flush=True)
     for name in settings.strategies:
         own = [row for row in result.rows if row.strategy == name]
         seconds = sum(row.seconds * row.runs * row.budget for row in own)

@@ -502,7 +502,24 @@ def classes_table() -> str:
         " gate's test as it was"
         " then, but for what was measured since; the columns that grow with the classes are those of today."
     )
-    return "\n".join([*out, "", " ".join([first, *anew])])
+    return "\n".join([*out, "", classes_verdict(record["rows"]), "", " ".join([first, *anew])])
+
+
+def classes_verdict(rows: list[dict[str, Any]]) -> str:
+    """In how many rows `gain` is behind random choice, and `views` behind the others, beyond what chance explains."""
+
+    def behind(name: str, other: str) -> str:
+        both = [(np.append(row[name], 0.0)[:2], np.append(row[other], 0.0)[:2]) for row in rows if name in row]
+        far = sum(bool(one[0] - two[0] < -np.hypot(one[1], two[1])) for one, two in both)
+        return f"{far or 'none'} of {len(both)} rows"
+
+    missing = {"200 classes with texts": not any(row["classes"] == 200 and "texts" in row["kind"] for row in rows)}
+    missing |= {f"`gain` with {row['classes']} classes": True for row in rows if "gain, views" not in row}
+    return (
+        f"Beyond chance `gain` is behind random choice in {behind('gain, views', 'random, views')}; at random, `views`"
+        f" is behind the GCN in {behind('random, views', 'random, gcn')} and behind the nearest row in"
+        f" {behind('random, views', 'random, nearest row')}. Not played: {', '.join(filter(missing.get, missing))}."
+    )
 
 
 def draw_curves(result: dict[str, Any]) -> None:

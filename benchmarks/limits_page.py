@@ -50,8 +50,8 @@ $ nodewise convert nodes.csv graph.npz --edges edges.csv
 
 **Only `views` reads relations.** Of [several kinds of nodes](guides/relations.md) one is labelled, and every other
 classifier and strategy gets the union of the paths between its nodes. GraphML, edge lists and a `Graph`'s own
-`to_networkx()` keep that union alone. Rows cannot be added to such a job, and a fitted learner places no new rows in
-such a graph; nor where edges have a direction. The studio's map draws the union.
+`to_networkx()`, `to_pyg()` and `to_scipy()` keep that union alone, and say so. Rows cannot be added to such a job, and
+a fitted learner places no new rows in such a graph; nor where edges have a direction. The studio's map draws the union.
 
 >>> nw.Graph.from_pyg(HeteroData())
 

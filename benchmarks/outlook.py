@@ -1,7 +1,8 @@
 """What the paper's outlook brings: policies that also see time and the whole graph, with the GCN and with `views`.
 
     python benchmarks/outlook.py --device cuda --jobs 9 --episodes 1000 --seconds 520 --pack build/gpu/outlook.tar.gz
-    tar -xzf build/gpu/outlook.tar.gz -C benchmarks/results outlook.json && python benchmarks/outlook.py --page
+    tar -xzf build/gpu/outlook.tar.gz -C build/outlook outlook.json
+    python benchmarks/outlook.py --join build/outlook/outlook.json && python benchmarks/outlook_page.py
 
 Every job trains one policy as the paper trains (REINFORCE on a pair of its citation graphs, batch 5) with some state
 features, in the environment of one classifier, and plays it on the pair's targets, 100 runs with seed 0, beside `gain`
@@ -9,8 +10,11 @@ and random choice. Jobs come pair by pair and seed by seed, so that an end by ``
 first pair with three seeds alone (18 trainings) is a table. What is finished is in the file, a training that is not is
 kept as a checkpoint beside it every minute and at the end of the time, and the same command goes on. It prints what is
 left and what that will take, by the jobs that are done. ``--pack`` is one file with all of it, read at the start and
-written after each job, for a machine whose disk does not stay. ``--page`` writes docs/outlook.md from
-benchmarks/results/outlook.json.
+written after each job, for a machine whose disk does not stay. ``--shipped`` trains nothing: it plays the policies
+that come with nodewise, trained with the GCN, on the targets of their pairs with `views`.
+
+Every line names the machine and the commit that it was made with. ``--join`` adds another result's lines to
+benchmarks/results/outlook.json and changes none that is there.
 """
 
 from __future__ import annotations
@@ -29,9 +33,9 @@ from machine import describe_machine
 from packing import pack, unpack
 
 from nodewise.datasets import load_graph
-from nodewise.evaluation import confidence_interval, evaluate, write_json
-from nodewise.evaluation.results.tables import ResultTable, to_markdown
-from nodewise.policy import Policy, PolicySettings
+from nodewise.evaluation import evaluate, write_json
+from nodewise.ground.compute import resolve_device
+from nodewise.policy import Policy, PolicySettings, load_policy
 from nodewise.policy.policy import OUTLOOK_STATE_FEATURES, PAPER_STATE_FEATURES, StateSettings
 from nodewise.training import train_policy
 
@@ -96,8 +100,9 @@ def play(
     """A job's line; None where its time was over."""
     torch.set_num_threads(1)
     begin = time.time()
-    if "strategy" in job:
-        found = reached(job["strategy"], targets, job["environment"], runs, device)
+    if "variant" not in job:
+        who = load_policy(job["pair"]) if "shipped" in job else job["strategy"]
+        found = reached(who, targets, job["environment"], runs, device)
         return {**job, "targets": found, "seconds": round(time.time() - begin, 1)}
     try:
         policy = trained(job, episodes, device, until, folder)
@@ -128,15 +133,54 @@ def jobs(pairs: list[str], seeds: int, variants: dict[str, list[str]]) -> Iterat
                     yield {"pair": pair, "environment": environment, "variant": variant, "seed": seed}
 
 
+def shipped_job(pair: str) -> dict[str, Any]:
+    """The policy that comes with nodewise for a pair, trained with the GCN, in the other environment."""
+    return {"pair": pair, "environment": "views", "shipped": "gcn"}
+
+
 def key(line: dict[str, Any]) -> tuple[Any, ...]:
-    return tuple(line.get(name) for name in ("pair", "environment", "strategy", "variant", "seed"))
+    return tuple(line.get(name) for name in ("pair", "environment", "strategy", "shipped", "variant", "seed"))
+
+
+def read_lines(path: Path, runs: int) -> list[dict[str, Any]]:
+    """A result's lines, each with its machine, which files from before name once for all.
+
+    Raises:
+        ValueError: they were played with another number of runs.
+    """
+    record = json.loads(path.read_text(encoding="utf-8"))
+    if record["runs"] != runs:
+        raise ValueError(f"{path} has {record['runs']} runs of each, not {runs}")
+    once = {**record.get("machine", {}), "jobs": record.get("jobs")}
+    return [{**line, "machine": line.get("machine", once)} for line in record["lines"]]
+
+
+def joined(known: list[dict[str, Any]], others: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The known lines as they are, and those of the others that are not among them.
+
+    Raises:
+        ValueError: one is there with other figures.
+    """
+    there = {key(line): line for line in known}
+    for line in others:
+        found = there.setdefault(key(line), line)
+        if any(found.get(name) != line.get(name) for name in ("episodes", "targets", "targets_with_views")):
+            who = " ".join(str(one) for one in key(line) if one is not None)
+            raise ValueError(f"{who} is there with other figures: leave one of them out")
+    return list(there.values())
+
+
+def save(path: Path, runs: int, lines: list[dict[str, Any]]) -> None:
+    """Writes a result file."""
+    write_json(path, {"schema": 1, "benchmark": "outlook", "runs": runs, "lines": lines})
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=Path("build/outlook/outlook.json"))
     parser.add_argument("--pack", type=Path, help="one file with the result and all checkpoints: read first, written")
-    parser.add_argument("--page", action="store_true", help="only write docs/outlook.md")
+    parser.add_argument("--join", type=Path, help="only add this result's lines to benchmarks/results/outlook.json")
+    parser.add_argument("--shipped", action="store_true", help="only play the shipped policies with views")
     parser.add_argument("--pairs", default=",".join(TARGETS))
     parser.add_argument("--targets", help="other targets for all pairs, with commas")
     parser.add_argument("--with-gcn", default=",".join(VARIANTS), help="state features with the GCN")
@@ -148,21 +192,27 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=520)
     parser.add_argument("--device", default="auto")
     given = parser.parse_args()
-    if given.page:
-        write_pages()
-        return
     if given.runs < 3:
         parser.error("an interval needs 3 runs at least")
+    if given.join is not None:
+        known, others = read_lines(RESULT, given.runs), read_lines(given.join, given.runs)
+        lines = joined(known, others)
+        save(RESULT, given.runs, lines)
+        print(f"{len(lines) - len(known)} lines of {len(others)} were added")
+        return
     begin = time.time()
     until = begin + given.seconds
     folder = given.out.parent
     folder.mkdir(parents=True, exist_ok=True)
     if given.pack is not None:
         print(f"{unpack(given.pack, folder)} files were packed", flush=True)
-    kept = json.loads(given.out.read_text())["lines"] if given.out.exists() else []
+    kept = read_lines(given.out, given.runs) if given.out.exists() else []
     done = {key(line) for line in kept}
     variants = {name: each.split(",") for name, each in (("gcn", given.with_gcn), ("views", given.with_views)) if each}
-    wanted = [job for job in jobs(given.pairs.split(","), given.seeds, variants) if key(job) not in done]
+    pairs = given.pairs.split(",")
+    all_jobs = [shipped_job(pair) for pair in pairs] if given.shipped else jobs(pairs, given.seeds, variants)
+    wanted = [job for job in all_jobs if key(job) not in done]
+    machine = {**describe_machine(resolve_device(given.device).type), "jobs": given.jobs}
     print(f"{len(wanted)} jobs are left{expected(kept, wanted, given.jobs)}", flush=True)
     settings = (given.episodes, given.runs, given.device)
     own = tuple(given.targets.split(",")) if given.targets else None
@@ -175,10 +225,9 @@ def main() -> None:
         for future in as_completed(waiting, timeout=max(1.0, until - time.time())):
             line = future.result()
             if line is not None:
-                kept.append(line)
+                kept.append({**line, "machine": machine})
                 print(f"{time.time() - begin:5.0f} s  {json.dumps(line)}", flush=True)
-                machine = {"machine": describe_machine(given.device), "jobs": given.jobs, "runs": given.runs}
-                write_json(given.out, {"schema": 1, "benchmark": "outlook", **machine, "lines": kept})
+                save(given.out, given.runs, kept)
                 if given.pack is not None:
                     pack(folder, given.pack, *PACKED)
     except TimeoutError:
@@ -194,122 +243,11 @@ def expected(kept: list[dict[str, Any]], wanted: list[dict[str, Any]], jobs: int
     """What the jobs that are left will take, by those that are done."""
     if not kept or not wanted:
         return ""
-    each = {kind: [line["seconds"] for line in kept if kind in line] for kind in ("strategy", "variant")}
+    each = {trains: [line["seconds"] for line in kept if ("variant" in line) == trains] for trains in (False, True)}
     known = [one for values in each.values() for one in values]
-    means = {kind: sum(values or known) / len(values or known) for kind, values in each.items()}
-    seconds = sum(means["strategy" if "strategy" in job else "variant"] for job in wanted) / jobs
+    means = {trains: sum(values or known) / len(values or known) for trains, values in each.items()}
+    seconds = sum(means["variant" in job] for job in wanted) / jobs
     return f", about {seconds:.0f} s with {jobs} at a time"
-
-
-def write_pages() -> None:
-    """docs/outlook.md."""
-    record = json.loads(RESULT.read_text())
-    Path("docs/outlook.md").write_text(page(record), encoding="utf-8")
-
-
-def page(record: dict[str, Any]) -> str:
-    """The page, from the result file alone."""
-    lines, machine = record["lines"], record["machine"]
-    trainings = [line for line in lines if "variant" in line]
-    episodes = sorted({line["episodes"] for line in trainings})
-    parts = [
-        "# The paper's outlook: time, and the whole graph",
-        "<!-- generated by benchmarks/outlook.py, do not edit -->",
-        "The paper's policy sees five numbers of every node. Its outlook names time and the whole graph. Here policies"
-        " are trained with further state features: `budget_used`, the share of the budget that is used (time); and"
-        " `mean_degree`, `class_share` (the share of the labels so far that are of the node's predicted class) and"
-        " `edge_agreement` (the share of edges whose ends are predicted alike). They are trained as the"
-        " paper trains, by"
-        f" REINFORCE on a pair of its citation graphs, {' or '.join(f'{one:,}' for one in episodes)} episodes where the"
-        " paper has 2,000, in the environment of the paper's GCN and in that of `views`; the policy whose last 100"
-        f" episodes had the best reward on the sources is played on graphs that it never saw, {record['runs']} runs"
-        " each.",
-        "Micro-F1, the mean over training seeds ± Student's 95 % interval over seeds; with few seeds it"
-        " is wide. “lead”"
-        " is the mean difference to the paper's five with the same seeds, environment and target, with its interval."
-        " `gain` and random choice need no training; their interval is over runs."
-        f" {machine['gpu'] if 'gpu' in machine else machine['cpu']},"
-        f" {len(trainings)} trainings, {sum(line['training_seconds'] for line in trainings) / 3600:.1f} hours of"
-        f" {record['jobs']} at a time.",
-        "```bash\npython benchmarks/outlook.py --device cuda --out benchmarks/results/outlook.json\n```",
-    ]
-    missing = [one for one in ("gcn", "views") if not any(line["environment"] == one for line in trainings)]
-    parts += [
-        f"Policies trained in the environment of `{one}` are still to be played: a first series met a defect of a GPU's"
-        " kernel, by which they saw other runs' predictions (see the changelog), and was taken out."
-        for one in missing
-    ]
-    unplayed = [pair.replace("+", " and ") for pair in TARGETS if not any(line["pair"] == pair for line in trainings)]
-    parts += [f"So are those of the pairs {' and of '.join(unplayed)}."] if missing and unplayed else []
-    for pair in dict.fromkeys(line["pair"] for line in lines):
-        own = [line for line in lines if line["pair"] == pair]
-        if any("variant" in line for line in own):
-            parts += [f"## Trained on {pair.replace('+', ' and ')}", to_markdown(_table(own)), _said(own)]
-    return "\n\n".join(parts) + "\n"
-
-
-def _table(lines: list[dict[str, Any]]) -> ResultTable:
-    targets = list(lines[0]["targets"])
-    rows: list[tuple[str, ...]] = []
-    for environment in ("gcn", "views"):
-        for strategy in BASELINES:
-            for line in lines:
-                if (line.get("strategy"), line["environment"]) == (strategy, environment):
-                    cells = [f"{line['targets'][one][0]:.1f} ± {line['targets'][one][1]:.1f}" for one in targets]
-                    rows.append((environment, strategy, "–", *cells, "–"))
-        for variant in VARIANTS:
-            for field, played in (("targets", environment), ("targets_with_views", "views, trained with gcn")):
-                found = {
-                    line["seed"]: line[field]
-                    for line in lines
-                    if line.get("variant") == variant and line["environment"] == environment and field in line
-                }
-                if found:
-                    five = _seeds(lines, environment, "the paper's five")
-                    cells = [_interval([found[seed][one][0] for seed in found]) for one in targets]
-                    pairs = [
-                        seed for seed in found if seed in five and field == "targets" and variant != "the paper's five"
-                    ]
-                    leads = [
-                        sum(found[seed][one][0] - five[seed][one][0] for one in targets) / len(targets)
-                        for seed in pairs
-                    ]
-                    lead = _interval(leads, "+") if leads else "–"
-                    rows.append((played, f"policy, {variant}", str(len(found)), *cells, lead))
-    columns = ("classifier", "who asks", "seeds", *targets, "lead")
-    return ResultTable("", columns, tuple(rows), ("The lead is the mean over the targets.",), text_columns=2)
-
-
-def _said(lines: list[dict[str, Any]]) -> str:
-    """Which further state features bring something, by the intervals of their leads."""
-    said = []
-    for environment in ("gcn", "views"):
-        five, known = _seeds(lines, environment, "the paper's five"), []
-        for variant in list(VARIANTS)[1:]:
-            found = _seeds(lines, environment, variant)
-            leads = [
-                sum(found[seed][one][0] - five[seed][one][0] for one in five[seed]) / len(five[seed])
-                for seed in found
-                if seed in five
-            ]
-            interval = confidence_interval(leads) if len(leads) > 1 else None
-            if interval is not None and abs(interval.mean) > interval.half_width:
-                known.append(f"“{variant}” {'leads' if interval.mean > 0 else 'falls behind'}")
-        if five:
-            told = ", ".join(known) or "no further state feature's lead can be told from zero with so few seeds"
-            said.append(f"With `{environment}` {told}.")
-    return " ".join(said)
-
-
-def _seeds(lines: list[dict[str, Any]], environment: str, variant: str) -> dict[int, dict[str, list[float]]]:
-    chosen = [line for line in lines if line.get("variant") == variant and line["environment"] == environment]
-    return {line["seed"]: line["targets"] for line in chosen}
-
-
-def _interval(values: list[float], sign: str = "") -> str:
-    found = confidence_interval(values)
-    width = "" if found.half_width != found.half_width else f" ± {found.half_width:.1f}"
-    return f"{found.mean:{sign}.1f}{width}".replace("-", "−")
 
 
 if __name__ == "__main__":

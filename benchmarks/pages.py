@@ -23,7 +23,7 @@ PAGES: dict[str, list[str]] = {
     "docs/graphs.md": ["-m", "benchmarks.graphs_page"],
     "docs/limits.md": ["benchmarks/limits_page.py"],
     "docs/methods.md": ["benchmarks/printed_figures.py", "--page"],
-    "docs/outlook.md": ["benchmarks/outlook.py", "--page"],
+    "docs/outlook.md": ["benchmarks/outlook_page.py"],
     "docs/policies.md": ["benchmarks/policies_page.py"],
     "docs/reproduction/index.md": ["-m", "benchmarks.reproduction_page"],  # its folder, departures.md and figures/, too
     "docs/several-labels.md": ["benchmarks/several_labels.py", "--page"],

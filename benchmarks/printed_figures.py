@@ -6,7 +6,8 @@ notebook: by our strategies, and by choices made with networkx, scikit-learn and
 ours. FeatProp is played in GraphPart's setting, BADGE in rounds with a network of PyTorch Geometric. Their authors
 print no figure for graphs that are here.
 
-    python benchmarks/printed_figures.py [--seeds 10]       measures, into benchmarks/results/printed-figures.json
+    python benchmarks/printed_figures.py [--seeds 10]       measures, into benchmarks/results/printed-figures.json: what
+                                                           is not there, and our rows of another version
     python benchmarks/printed_figures.py --page            docs/methods.md's tables, from that result and from
                                                            that of graphpart_steps.py
 """
@@ -19,6 +20,7 @@ import json
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +38,7 @@ from torch_geometric.nn import GCNConv
 
 import nodewise as nw
 from nodewise.evaluation import write_json
+from nodewise.strategies import make_strategy
 
 RESULTS = Path(__file__).parent / "results" / "printed-figures.json"
 STEPS = RESULTS.with_name("graphpart-steps.json")
@@ -283,15 +286,16 @@ def write_page() -> None:
         return " / ".join(f"{figures[name]:.1f}" for name in ("micro_f1", "macro_f1") if name in figures)
 
     lines = [
-        "| method | labels | printed, one run | written again from libraries | nodewise | the same nodes |",
-        "| --- | ---: | ---: | ---: | ---: | ---: |",
+        "| method | labels | printed, one run | written again from libraries | nodewise | version | the same nodes |",
+        "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
     for method in dict.fromkeys(row["method"] for row in record["rows"]):
         again, here = rows.get((method, "libraries")), rows.get((method, "nodewise"))
         cells = [" / ".join(filter(None, (cell(row, "micro_f1"), cell(row, "macro_f1")))) for row in (again, here)]
         same = "" if here is None or "same_nodes" not in here else f"{here['same_nodes']} of {here['labels']}"
         labels = (again or here or {})["labels"]
-        lines.append(f"| `{method}` | {labels} | {printed(method)} | {cells[0]} | {cells[1]} | {same} |")
+        version = "" if here is None else here.get("version", "not recorded")
+        lines.append(f"| `{method}` | {labels} | {printed(method)} | {cells[0]} | {cells[1]} | {version} | {same} |")
     fill(PAGE, {"printed": "\n".join(lines), "steps": "\n".join(steps_table())})
 
 
@@ -311,39 +315,49 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=RESULTS)
     parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--methods", help="only these, with commas")
     parser.add_argument("--page", action="store_true", help="write the table into docs/methods.md")
     given = parser.parse_args()
     if given.page:
         write_page()
         return
-    begin, rows = time.time(), []
+    record: dict[str, Any] = json.loads(given.out.read_text(encoding="utf-8")) if given.out.exists() else {}
+    rows: dict[tuple[str, str], dict[str, Any]] = {(one["method"], one["by"]): one for one in record.get("rows", ())}
+    chosen = given.methods.split(",") if given.methods else None
 
-    def row(setting: str, method: str, labels: int, by: str, values: list[tuple[float, float]], **more: Any) -> None:
-        rows.append(
-            {
-                "setting": setting,
-                "method": method,
-                "labels": labels,
-                "by": by,
-                "runs": len(values),
-                **scored(values),
-                **more,
-            }
-        )
-        print(
-            setting,
-            method,
-            by,
-            {name: round(rows[-1][name]["mean"], 1) for name in ("micro_f1", "macro_f1")},
-            more,
-            flush=True,
-        )
+    def row(
+        setting: str,
+        method: str,
+        labels: int,
+        by: str,
+        values: Callable[[], list[tuple[float, float]]],
+        same_nodes: Callable[[], int] | None = None,
+    ) -> None:
+        version = make_strategy(method).version if by == "nodewise" else None
+        known = rows.get((method, by))
+        if (known is not None and known.get("version") == version) or (chosen is not None and method not in chosen):
+            return
+        begin, found = time.process_time(), values()
+        about = {"setting": setting, "method": method, "labels": labels, "by": by, "runs": len(found), **scored(found)}
+        if version is not None:
+            about["version"] = version
+        about["machine"], about["processor_seconds"] = describe_machine(), round(time.process_time() - begin, 1)
+        if same_nodes is not None:
+            about["same_nodes"] = same_nodes()
+        rows[method, by] = about
+        print(method, by, {name: round(about[name]["mean"], 1) for name in ("micro_f1", "macro_f1")}, flush=True)
+        once = {"machine": record["machine"]} if "machine" in record else {}  # of rows that do not name one
+        save = {"schema": 1, "benchmark": "printed figures", **once, "printed": PRINTED, "rows": list(rows.values())}
+        write_json(given.out, save)
 
     part = Setting("cora", rows_sum_to_one=False)
 
     def whole(nodes: np.ndarray, seed: int) -> tuple[float, float]:
         predicted = part.predicted(part.train(nodes, 16, 0.0, 0.01, 300, seed))
         return f1_score(part.y, predicted, average="micro"), f1_score(part.y, predicted, average="macro")
+
+    def each(choose: Callable[[int], np.ndarray]) -> list[tuple[float, float]]:
+        return [whole(choose(s), s) for s in seeds]
 
     seeds, few = range(given.seeds), range((given.seeds + 1) // 2)  # one choice of nodes, so only trainings differ
     everything = np.arange(len(part.y))
@@ -352,17 +366,17 @@ def main() -> None:
         "random",
         40,
         "libraries",
-        [whole(np.random.default_rng(s).permutation(everything)[:40], s) for s in seeds],
+        lambda: [whole(np.random.default_rng(s).permutation(everything)[:40], s) for s in seeds],
     )
     for method, again in (
         ("graphpart", lambda s: graphpart(part, 40, s)),
         ("graphpart-far", lambda s: graphpart(part, 40, s, far=True)),
         ("featprop", lambda s: featprop(part, 40, s)),
     ):
-        row("graphpart", method, 40, "libraries", [whole(again(s), s) for s in seeds])
-        row("graphpart", method, 40, "nodewise", [whole(ours(part, method, 40, s), s) for s in seeds])
+        row("graphpart", method, 40, "libraries", partial(each, again))
+        row("graphpart", method, 40, "nodewise", partial(each, partial(ours, part, method, 40)))
     for by, choose in (("libraries", badge_of_libraries(part)), ("nodewise", badge_of_ours(part))):
-        row("badge", "badge", 35, by, [whole(badge_rounds(part, choose, s), s) for s in seeds])
+        row("badge", "badge", 35, by, partial(each, partial(badge_rounds, part, choose)))
 
     cover = Setting("cora", rows_sum_to_one=True)
     pool = np.setdiff1d(everything, np.concatenate([cover.test, cover.validation]))
@@ -372,20 +386,18 @@ def main() -> None:
         predicted, truth = cover.predicted(network)[cover.test], cover.y[cover.test]
         return f1_score(truth, predicted, average="micro"), f1_score(truth, predicted, average="macro")
 
+    def trainings(choose: Callable[[], np.ndarray]) -> list[tuple[float, float]]:
+        nodes = choose()
+        return [public(nodes, s) for s in few]
+
+    def shared(one: Callable[[], np.ndarray], other: Callable[[], np.ndarray]) -> int:
+        return len(np.intersect1d(one(), other()))
+
     for method in ("grain-nn", "grain-ball"):
-        nodes, mine = grain(cover, 140, pool, method == "grain-ball"), ours(cover, method, 140, 0, pool)
-        same = len(np.intersect1d(nodes, mine))
-        row("grain", method, 140, "libraries", [public(nodes, s) for s in few])
-        row("grain", method, 140, "nodewise", [public(mine, s) for s in few], same_nodes=same)
-    record = {
-        "schema": 1,
-        "benchmark": "printed figures",
-        "machine": describe_machine(),
-        "seconds": round(time.time() - begin, 1),
-        "printed": PRINTED,
-        "rows": rows,
-    }
-    write_json(given.out, record)
+        nodes = partial(grain, cover, 140, pool, method == "grain-ball")
+        mine = partial(ours, cover, method, 140, 0, pool)
+        row("grain", method, 140, "libraries", partial(trainings, nodes))
+        row("grain", method, 140, "nodewise", partial(trainings, mine), partial(shared, nodes, mine))
 
 
 if __name__ == "__main__":

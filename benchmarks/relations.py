@@ -41,6 +41,8 @@ from nodewise.ground.files import write_json
 
 RESULT = Path(__file__).parent / "results" / "relations.json"
 PAGE = Path(__file__).parents[1] / "docs" / "guides" / "relations.md"
+UNIONS = {"simple union": "the simple union", "plain union": "the weighted union"}
+"""The two plain graphs that relations are compared with, as the result calls them, and in words."""
 SCALE = RESULT.with_name("relational-scale.json")
 STRATEGIES = ("random", "gain")
 FORMS = 5
@@ -148,14 +150,14 @@ def page() -> None:
         ),
         "",
         (
-            "| graph | random, relations | random, union | random, simple union | gain, relations | gain,"
-            " union | gain, simple union |"
+            "| graph | random, relations | random, simple union | random, weighted union | gain, relations |"
+            " gain, simple union | gain, weighted union |"
         ),
         "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
     for suffix, words in (("", ""), (", no features", ", features left out")):
         for graph in GRAPHS:
-            kinds = ("relations", "plain union", "simple union")
+            kinds = ("relations", *UNIONS)
             played = [found.get((graph, form + suffix, who)) for who in STRATEGIES for form in kinds]
             cells = ["" if row is None else f"{row['micro_f1']:.1f} ± {row['micro_ci95']:.1f}" for row in played]
             lines.append(f"| {GRAPHS[graph]}{words} | {' | '.join(cells)} |")
@@ -202,13 +204,14 @@ def _scale() -> str:
             " such times longer."
         )
     )
+    second = f", the second {took['second ask']}" if "second ask" in took else ""
     return (
         f"A generated graph of {record['nodes']:,} nodes and"
         f" {round(record['nodes'] * record['degree'] / 2):,} edges, papers, authors and venues with"
         " features (`benchmarks/scale.py"
         f" --relational`), takes {kind} {record['threads']} threads: the union {took['union']}, the views"
         f" {took['views']} (once; {stages['views']['peak_gb']:.1f} GB), the first question"
-        f" {took['first ask']}, every further one {took['ask']}.{beside}"
+        f" {took['first ask']}{second}, every further one {took['ask']}.{beside}"
     )
 
 
@@ -217,23 +220,24 @@ def _lead(found: dict[tuple[str, str, str], dict[str, float]], graph: str) -> st
     parts, alone = [], []
     for who in STRATEGIES:
         own = found[graph, "relations", who]["micro_f1"]
-        ahead = [own - found[graph, form, who]["micro_f1"] for form in ("plain union", "simple union")]
+        ahead = [own - found[graph, form, who]["micro_f1"] for form in UNIONS]
         parts.append(f"{ahead[0]:+.1f} and {ahead[1]:+.1f} with {who}")
         bare, union = (found[graph, f"{form}, no features", who]["micro_f1"] for form in ("relations", "plain union"))
         alone.append(f"{bare - union:+.1f} with {who}")
     return (
-        f"- {GRAPHS[graph]}, relations against the union and against the simple union: {'; '.join(parts)}."
-        f" Features left out, against the union: {', '.join(alone)}."
+        f"- {GRAPHS[graph]}, relations against the simple union and against the weighted one: {'; '.join(parts)}."
+        f" Features left out, against the weighted one: {', '.join(alone)}."
     )
 
 
 def _three_points(found: dict[tuple[str, str, str], dict[str, float]]) -> str:
     """Against which of the two unions relations lead by three points with random choice on both graphs, in words."""
     held = []
-    for form, words in (("plain union", "the union"), ("simple union", "the simple union")):
+    for form, words in UNIONS.items():
         both = [[found[graph, kind, "random"]["micro_f1"] for kind in ("relations", form)] for graph in GRAPHS]
         leads = [own - other for own, other in both]
-        held.append(f"{'holds' if min(leads) >= 3 else 'does not hold'} against {words}")
+        by = " and ".join(f"{lead:+.1f}" for lead in leads)
+        held.append(f"{'holds' if min(leads) >= 3 else 'does not hold'} against {words} ({by})")
     return f"That relations lead by three points or more on both graphs with random choice {' and '.join(held)}."
 
 
@@ -246,8 +250,8 @@ def _on_copies(rows: list[dict[str, Any]]) -> str:
     ]
     return (
         f"Features left out, on {rows[0]['copies']} copies of each graph that lack a fifth of its nodes,"
-        f" {rows[0]['runs']} runs each, relations against the union, ± over the copies, which share most of their"
-        f" nodes: {'; '.join(leads)}."
+        f" {rows[0]['runs']} runs each, relations against the weighted union, ± over the copies, which share most of"
+        f" their nodes: {'; '.join(leads)}."
     )
 
 

@@ -1,5 +1,5 @@
 """Writes what was measured of the studio into docs/studio.md, between the two marks there, from the results of
-studio_job.py, studio_latency.py, studio.py and studio_team.py.
+studio_job.py, studio_latency.py, studio.py, studio_team.py and undeclared.py.
 
 python benchmarks/studio_page.py
 """
@@ -115,6 +115,21 @@ def latency(record: dict[str, Any]) -> list[str]:
     ]
 
 
+def undeclared(record: dict[str, Any]) -> list[str]:
+    (row,) = record["rows"]
+    (saved, saved_ci), (lost, lost_ci) = row["saved"], row["lost"]
+    return [
+        (
+            f"A class that nobody declared, in {2 * row['seeds']} jobs of {row['rows']} drawn texts, with"
+            f" `look_for_classes=10` and without (`benchmarks/undeclared.py`; {where(record)}): its first row is asked"
+            f" {abs(saved):.1f} ± {saved_ci:.1f} questions {'sooner' if saved > 0 else 'later'}, and after"
+            f" {row['questions']} questions {abs(lost):.2f} ± {lost_ci:.2f} points"
+            f" {'fewer' if lost > 0 else 'more'} of the other rows are predicted right: no gain that can be told from"
+            " chance, so no job looks for one unless told so."
+        ),
+    ]
+
+
 def team(record: dict[str, Any]) -> list[str]:
     (row,) = record["rows"]
     bulk = f"{row['bulk']:,} of them for five rows at once, " if "bulk" in row else ""
@@ -133,7 +148,13 @@ def main() -> None:
     text = PAGE.read_text(encoding="utf-8")
     before, _, rest = text.partition(BEGIN)
     after = rest.partition(END)[2]
-    results = [(job, "studio-job"), (latency, "studio-latency"), (load, "studio-load"), (team, "studio-team")]
+    results = [
+        (job, "studio-job"),
+        (latency, "studio-latency"),
+        (load, "studio-load"),
+        (team, "studio-team"),
+        (undeclared, "undeclared"),
+    ]
     written = [part(read(name)) for part, name in results if (RESULTS / f"{name}.json").exists()]
     parts = "\n\n".join("\n".join(lines) for lines in written)
     PAGE.write_text(f"{before}{BEGIN}\n\n{parts}\n\n{END}{after}", encoding="utf-8")

@@ -236,7 +236,32 @@ def choices() -> str:
         for form, means in record["means"].items():
             shuffled, useful = ([f"{value:+.1f}" for value in means[kind]] for kind in ("shuffled", "useful"))
             parts[-1] += f"\n| {form} | {', '.join(shuffled)} | {', '.join(useful)} |"
-    return "\n\n".join(parts)
+    return "\n\n".join([*parts, sureness()])
+
+
+def sureness() -> str:
+    """How sure predictions are said to be while a model speaks, by the forms that were tried, as a table."""
+    record = json.loads((RESULTS.parent / "suggestions-sure.json").read_text())
+    lines = [
+        f"How sure predictions are said to be while labels are few ({record['runs']} runs,"
+        " `benchmarks/results/suggestions-sure.json`; rule: `benchmarks/suggestions_sure.py`): Brier score,"
+        f" less is better, over no, one and two random labels a class; *{record['taken']}* was taken:",
+        "",
+        "| form | mean | WebKB, last year's classifier | digits, made answers | airports, made answers |"
+        " most that shuffled answers cost |",
+        "| --- | ---: | ---: | ---: | ---: | ---: |",
+    ]
+    for form, row in record["means"].items():
+        cells = [f"{row[key]:.3f}" for key in ("mean", "webkb", "digits", "airports", "shuffled")]
+        lines.append(f"| {form} | {' | '.join(cells)} |")
+    reported = record["reported"]
+    before, now = (reported["scores"][form] for form in ("as it is", record["taken"]))
+    words = ", ".join(
+        f"{words} {old[1]:.2f} → {new[1]:.2f} where {new[2]:.0%} are right (Brier score {old[0]:.3f} → {new[0]:.3f})"
+        for words, old, new in zip(("no label", "one a class", "two a class"), before, now, strict=True)
+    )
+    lines += ["", f"On {reported['graph']}, looked at once, the mean probability of what is predicted: {words}."]
+    return "\n".join(lines)
 
 
 def differences(record: dict[str, Any]) -> str:

@@ -48,7 +48,6 @@ from nodewise.classifiers.views import posterior as where_believed
 from nodewise.classifiers.views.centres import MODEL_LABELS, MODEL_LEAD
 from nodewise.evaluation import write_json
 from nodewise.graph.tensors import GraphTensors
-from nodewise.ground.shared_column import class_log_softmax
 
 RESULTS = Path(__file__).parent / "results" / "suggestions-belief.json"
 GRAPHS = ("citeseer", "sbm", "fb100-reed98", "webkb-wisconsin", "airports-europe")
@@ -73,7 +72,7 @@ def form_of(name: str) -> Any:
     def believed(own: Any, shares: Any, targets: Any, scale: float, shared: Any = None) -> torch.Tensor:
         there = targets.sum(1)
         count = there.sum(-1)
-        chance = class_log_softmax(scale * own, shared)
+        chance = torch.log_softmax(scale * own, -2) if shared is None else shared.log_softmax(scale * own)
 
         def lead_over(other: torch.Tensor) -> torch.Tensor:
             better = ((chance - other.log()) * targets).sum(-2)

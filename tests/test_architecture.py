@@ -179,6 +179,8 @@ SOURCES = {
     path: ast.parse(path.read_text(encoding="utf-8"), filename=str(path)) for path in sorted(PACKAGE.rglob("*.py"))
 }
 
+PARENTS = {child: node for tree in SOURCES.values() for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
+
 
 def part_of(path: Path) -> str:
     """The room, the ground module or the door that a file belongs to."""
@@ -428,6 +430,22 @@ def test_classifier_and_policy_are_called_so() -> None:
                 "nets",
             }:
                 found.append(f"{place(path, node)} says {name}")
+    assert not found
+
+
+def test_names_say_what_they_are() -> None:
+    """Words that once meant several things, or nothing in particular: `told` is a label that a person gave, in a
+    session's status and in its rules, and no variable for whatever was read, written or said.
+    """
+    variables, definitions = {"told", "apart"}, {"race", "Field", "_plain", "_features"}
+    found = [place(path) for path in SOURCES if path.stem in {"form", "race"}]
+    for path, tree in SOURCES.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id in variables:
+                in_a_record = node.id == "told" and part_of(path) in {"session", "studio"}
+                found += [] if in_a_record and isinstance(PARENTS[node], ast.AnnAssign) else [place(path, node)]
+            if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name in definitions:
+                found.append(place(path, node))
     assert not found
 
 

@@ -79,6 +79,7 @@ def use_models_of_other_libraries(folder: Path) -> None:
     assert_type(nw.compare("wine", ["random", "bald"], classifiers=["views", forest, both], runs=2), Comparison)
     with nw.Session.create(folder / "job", nw.load_graph("wine"), classifier=Committee(forest, size=3)) as session:
         assert_type(session.ask(), Query)
+    TorchClassifier(GCN, epochs=200)
     TorchClassifier(GCN(13, 16, 2, 3), anew=False)
     SklearnClassifier(RandomForestClassifier(), vew="near")  # type: ignore[call-arg]
 

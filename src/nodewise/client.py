@@ -175,11 +175,11 @@ class Connection:
                 studio's table has it. They are not added.
         """
         if rows is None:
-            told = json.loads(self._fetch("GET", f"/export/json?{self._query_string()}"))
-            classes = told["classes"]
+            answer = json.loads(self._fetch("GET", f"/export/json?{self._query_string()}"))
+            classes = answer["classes"]
             return [
                 {**each, "probabilities": dict(zip(classes, each["probabilities"], strict=True))}
-                for each in told.get("predictions", ())
+                for each in answer.get("predictions", ())
             ]
         table = self._upload("/rows/predict", rows).decode()
         return [dict(row) for row in csv.DictReader(io.StringIO(table, newline=""))]
@@ -213,8 +213,8 @@ class Connection:
             rows: a list of texts; a table (a file, a data frame, column -> cells, a list of dicts); or numbers [row,
                 feature].
         """
-        told = json.loads(self._upload("/rows", rows, annotator=self.annotator))
-        return range(told["first"], told["first"] + told["count"])
+        answer = json.loads(self._upload("/rows", rows, annotator=self.annotator))
+        return range(answer["first"], answer["first"] + answer["count"])
 
     def suggest(self, name: str, answers: Mapping[int | str, str], confidence: float = 1.0) -> int:
         """Take what a model says: node -> label. No labels, but what the learner begins with.
@@ -324,14 +324,14 @@ def _checked_token(token: str | None) -> str | None:
     return token.strip()
 
 
-def _query(told: Mapping[str, Any]) -> RemoteQuery:
-    card = told.get("card", {})
+def _query(answer: Mapping[str, Any]) -> RemoteQuery:
+    card = answer.get("card", {})
     known = {one.name for one in fields(Query)}
-    parts = {name: value for name, value in told.items() if name in known}
-    given = told.get("given")
-    predicted = told.get("predicted") or []
+    parts = {name: value for name, value in answer.items() if name in known}
+    given = answer.get("given")
+    predicted = answer.get("predicted") or []
     parts |= {
-        "why": tuple(told.get("why", ())),
+        "why": tuple(answer.get("why", ())),
         "predicted": dict(predicted.items() if isinstance(predicted, Mapping) else predicted),
         "given": None if given is None else tuple(given),
     }
@@ -387,8 +387,8 @@ def _out_of_reach(url: str, error: Exception) -> SessionError:
 def _refusal(status: int, content: bytes, url: str) -> NodewiseError:
     """The error that a refusal stands for, with the studio's sentence."""
     try:
-        told = json.loads(content)
-        said = str(told["error"])
+        answer = json.loads(content)
+        said = str(answer["error"])
     except (ValueError, TypeError, KeyError, RecursionError):
         return SessionError(f"what answers at {url} is no nodewise studio (status {status}): check the address")
     return InputError(said) if status in _WRONG_INPUT else SessionError(said)

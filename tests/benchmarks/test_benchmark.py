@@ -37,3 +37,33 @@ def test_what_is_cheap_is_played_first_and_everything_at_last(monkeypatch: pytes
         ("random", "badge", "expected-error"),
     ]
     assert stages(("random", "gain")) == [("random", "gain")]
+
+
+def test_other_budgets_are_played_by_those_next_to_gain_and_are_a_part_of_the_page(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "benchmarks"))
+    monkeypatch.delitem(sys.modules, "benchmark", raising=False)
+    import benchmark
+    import benchmark_page
+
+    scores = {"views": {"random": 50, "gain": 60, "age": 58, "rim": 57}, "gcn": {"random": 66, "gain": 60, "igp": 59}}
+    graphs = {name: PlayedGraph(name, nodes, 1, 3, name) for name, nodes in (("a", 1200), ("b", 90))}
+    rows = tuple(
+        Row(graph, -1, classifier, name, labels, 15, 10, score, 1.0, score, 0.1, None, None, None, None)
+        for graph in graphs
+        for labels in (1, 5)
+        for classifier, each in scores.items()
+        for name, score in each.items()
+    )
+    result = BenchmarkResult(0, graphs, rows, "a machine", {"gain": "version 3"})
+    assert benchmark.next_to_gain(result, 1) == ("random", "gain", "age", "igp")
+    assert benchmark_page.MOST_NODES == benchmark.MOST_NODES
+    told = benchmark_page.budgets_part(result)
+    assert told.startswith("## Other numbers of labels a class")
+    assert "the 2 smallest of the graphs above, up to 1,200 nodes, 10 runs." in told
+    assert "with either classifier: `age`, `rim`, `igp`." in told
+    assert "python benchmarks/benchmark.py --other-budgets --most-nodes 1200 --device cpu" in told
+    assert "### Other budgets: with views" in told and "### Other budgets: by graph" in told
+    assert "\n# " not in told and told.count("\n## ") == 0, "one part of a page"
+    assert "Versions: `gain` 3." in told

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
-from benchmarks.closed_form_page import constants_table, scores_at
+from benchmarks.closed_form_page import classes_verdict, constants_table, scores_at
 from benchmarks.marks import filled
 from nodewise.strategies.gain import Gain
 
@@ -32,3 +33,22 @@ def test_the_newest_figures_are_shown_and_older_ones_are_marked() -> None:
     assert scores_at(result, "one", "2") == {"older": False, "gain": 62.0, "random": 51.0}
     assert scores_at(result, "one", "4") == {"older": True, "gain": 70.0, "random": 65.0}
     assert scores_at(result, "one", "3") == scores_at(result, "two", "2") == {}
+
+
+def test_many_classes_are_judged_by_chance_and_what_was_not_played_is_named() -> None:
+    def row(
+        classes: int, gain: list[float] | None, by_views: list[float], gcn: list[float], nearest: float
+    ) -> dict[str, Any]:
+        told: dict[str, Any] = {"classes": classes, "kind": "16:0.3", "random, views": by_views, "random, gcn": gcn}
+        told |= {"random, nearest row": nearest}
+        return told if gain is None else {**told, "gain, views": gain}
+
+    rows = [
+        row(2, [90.0, 0.5], [92.0, 0.5], [95.0, 0.5], 92.4),  # behind random choice, which is behind the GCN
+        row(10, [90.0, 3.0], [92.0, 0.5], [92.0, 0.5], 99.0),  # the first by chance; behind the nearest row
+        row(200, None, [92.0, 0.5], [92.0, 0.5], 80.0),
+    ]
+    said = classes_verdict(rows)
+    assert "`gain` is behind random choice in 1 of 2 rows" in said and "behind the GCN in 1 of 3 rows" in said
+    assert "the nearest row in 1 of 3 rows" in said
+    assert said.endswith("Not played: 200 classes with texts, `gain` with 200 classes.")

@@ -34,6 +34,7 @@ def test_networkx_keeps_weights_direction_and_sets(graph: Graph) -> None:
     assert differences(graph, Graph.from_networkx(graph.to_networkx())) == []
 
 
+@pytest.mark.filterwarnings("ignore:the direction of the edges was dropped")
 @given(graph=graphs(rich=True))
 @settings(max_examples=40)
 def test_other_libraries_keep_weights_and_sets(graph: Graph) -> None:

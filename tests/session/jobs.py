@@ -7,7 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from nodewise.graph import Graph
+from nodewise.graph.knn.knn import knn_from_table
 from nodewise.session import Session
 from nodewise.session.answers import Draft
 from tests.small_graphs import block_graph
@@ -25,6 +28,17 @@ class Clock:
 
 def unlabelled(graph: Graph) -> Graph:
     return replace(graph, y=None, class_names=())
+
+
+def texts_of_three_kinds(odd: int = 6) -> tuple[Graph, list[int]]:
+    """114 texts of two kinds and a few of a third; which kind each is of."""
+    generator = np.random.default_rng(5)
+    kinds = [2] * odd + [number % 2 for number in range(120 - odd)]
+    rows = [
+        " ".join(f"kind{kind}word{generator.integers(12)}" for _ in range(9)) + f" word{generator.integers(40)}"
+        for kind in kinds
+    ]
+    return knn_from_table({"text": rows}, 5, text="text", label=""), kinds
 
 
 def small_job(path: Path, **options: Any) -> Session:

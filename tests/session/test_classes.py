@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from nodewise.classifiers.views.views import ViewsLearner
+from nodewise.fitted.jobs import fit_session
 from nodewise.graph import Graph
 from nodewise.ground.errors import InputError, SessionError, UnknownNameError
 from nodewise.session import Session
@@ -100,31 +101,49 @@ def test_a_former_name_means_the_class_that_had_it_until_another_takes_it(tmp_pa
         session.rename_class("c", "d")
 
 
-def test_merged_classes_count_as_one_and_can_be_parted_again(tmp_path: Path) -> None:
+@pytest.mark.parametrize("classifier", ["views", "gcn"])
+@pytest.mark.parametrize(("merged_class", "into"), [("c", "b"), ("b", "c")])
+def test_merged_classes_count_as_one_and_can_be_parted_again(
+    tmp_path: Path, classifier: str, merged_class: str, into: str
+) -> None:
     session, plain = (
-        small_job(tmp_path / "job", classes=["a", "b", "c"]),
-        small_job(tmp_path / "plain", classes=["a", "b", "c"]),
+        small_job(tmp_path / "job", classes=["a", "b", "c"], classifier=classifier),
+        small_job(tmp_path / "plain", classes=["a", into], classifier=classifier),
     )
     session.tell([0, 1, 2, 3], ["a", "b", "c", "c"])
-    before = session.predict()
-    event = session.merge_classes("c", "b")
-    assert session.labels == {0: "a", 1: "b", 2: "b", 3: "b"} and session.classes == ("a", "b")
-    session.tell(4, "c")  # told by its former name
-    assert session.labels[4] == "b" and session.status().balance == {"a": 1, "b": 4}
+    before, report = session.predict(), session.stop_report()
+    event = session.merge_classes(merged_class, into)
+    assert session.labels == {0: "a", 1: into, 2: into, 3: into} and session.classes == ("a", into)
+    session.tell(4, merged_class)  # told by its former name
+    assert session.labels[4] == into and session.status().balance == {"a": 1, into: 4}
     merged = session.predict()
-    assert merged.classes == ("a", "b") and np.allclose(merged.probabilities.sum(1), 1, atol=1e-5)
-    plain.tell([0, 1, 2, 3, 4], ["a", "b", "b", "b", "b"])
-    expected = plain.predict().probabilities
-    assert np.array_equal(merged.probabilities[:, 0], expected[:, 0])
-    assert np.allclose(merged.probabilities[:, 1], expected[:, 1] + expected[:, 2], atol=1e-6)
-    assert set(session.ask().predicted) == {"a", "b"} and session.stop_report().labels == 5
+    assert merged.classes == ("a", into) and np.allclose(merged.probabilities.sum(1), 1, atol=1e-5)
+    plain.tell([0, 1, 2, 3, 4], ["a", into, into, into, into])
+    # as if there had never been another class: it is not one of those that a prediction is shared out among
+    assert np.array_equal(merged.probabilities, plain.predict().probabilities)
+    with Session.open(tmp_path / "job") as reopened:
+        assert np.array_equal(reopened.predict().probabilities, merged.probabilities)
+    assert set(session.ask().predicted) == {"a", into} and session.stop_report().labels == 5
     with pytest.raises(InputError, match="one class already"):
-        session.merge_classes("c", "b")
+        session.merge_classes(merged_class, into)
     session.undo()
     session.undo(event)
     assert session.labels == {0: "a", 1: "b", 2: "c", 3: "c"} and np.array_equal(
         session.predict().probabilities, before.probabilities
     )
+    assert session.stop_report().words == report.words
+
+
+def test_a_class_of_the_start_may_be_merged_into_one_that_came_later(tmp_path: Path) -> None:
+    session = small_job(tmp_path / "job", classes=["a", "b"], classifier="views")
+    session.tell([0, 1, 2], ["a", "later", "b"])
+    session.merge_classes("b", "later")
+    plain = small_job(tmp_path / "plain", classes=["a", "later"], classifier="views")
+    plain.tell([0, 1, 2], ["a", "later", "later"])
+    assert session.predict().classes == ("a", "later")
+    assert np.array_equal(session.predict().probabilities, plain.predict().probabilities)
+    fitted = fit_session(session)
+    assert np.allclose(fitted.predict().probabilities, session.predict().probabilities, atol=1e-6)
 
 
 def test_merges_in_a_circle_by_undone_undos_end(tmp_path: Path) -> None:

@@ -183,6 +183,22 @@ def test_redundancy_asks_several_about_the_same_node_and_the_majority_counts(tmp
     assert status.told == 1 and status.annotators == {"ada": 1, "bob": 1, "eve": 1}
 
 
+@pytest.mark.parametrize("number", [0, np.int64(2)])
+def test_a_classs_number_in_place_of_its_name_makes_no_class(tmp_path: Path, number: int) -> None:
+    session = small_job(tmp_path / "job", classes=["class_0", "class_1", "class_2"])
+    with pytest.raises(UnknownNameError, match=f"'{number}'.*class_{number}.*by its name, not by its number"):
+        session.tell(3, number)
+    with pytest.raises(UnknownNameError, match="not by its number"):
+        session.tell([3, 4], ["class_1", number])
+    assert session.classes == ("class_0", "class_1", "class_2") and not session.labels
+    session.tell(3, number, new_class=True)  # meant as a new class
+    session.tell(4, 1)  # beside one that is called by a number
+    assert session.labels == {3: str(number), 4: "1"}
+    years = small_job(tmp_path / "years", classes=["before"])
+    years.tell([1, 2], [2019, "3"])  # no number of a class; and a text is a name
+    assert years.labels == {1: "2019", 2: "3"}
+
+
 def test_labels_that_look_misspelt_are_refused_and_new_classes_taken(tmp_path: Path) -> None:
     session = small_job(tmp_path / "job", classes=["sports", "politics", "year 1"])
     for wrong in ("sport", "Sports", "politic"):

@@ -141,6 +141,7 @@ def test_facts_are_in_words_and_leave_out_what_may_change() -> None:
         "classifier": "gcn",
         "seed": "12,000",
         "audit": "0",
+        "look for classes": "0",
         "trust": "no",
         "release after": "1.5 min",
         "use labels": "no",

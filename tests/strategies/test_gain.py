@@ -9,9 +9,10 @@ import pytest
 import torch
 
 from nodewise.classifiers import make_classifier
-from nodewise.classifiers.views import variance
+from nodewise.classifiers.views import graph_views
 from nodewise.classifiers.views.construction import GraphViews
-from nodewise.classifiers.views.variance import first_gains, paired_gain, variance_gain
+from nodewise.classifiers.views.graph_views import first_gains, paired_gain, variance_gain
+from nodewise.classifiers.views.posterior import FIRST_RIDGE, RIDGES
 from nodewise.classifiers.views.views import ViewsLearner
 from nodewise.environment import Environment, choose, draw_splits, rollout
 from nodewise.graph import Graph
@@ -46,7 +47,7 @@ def parts(views: int = 1, runs: int = 2, nodes: int = 13, columns: int = 5) -> t
 
 @pytest.mark.parametrize("block", [2**23, 40], ids=["one block", "many blocks"])
 def test_the_sum_over_all_pairs_of_nodes(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(variance, "BLOCK", block)
+    monkeypatch.setattr(graph_views, "BLOCK", block)
     view, covariance, wanted, ridge = parts()
     result = variance_gain(view[0].mT, covariance[0], wanted, ridge[0])
     torch.testing.assert_close(result, by_pairs(view[0], covariance[0], wanted, ridge[0]), atol=1e-4, rtol=1e-4)
@@ -168,9 +169,9 @@ def test_on_a_huge_graph_the_sum_over_nodes_comes_from_some_of_them(monkeypatch:
     views, covariances, wanted, ridges = parts(nodes=4000, columns=8)
     view, covariance, ridge = views[0], covariances[0], ridges[0]
     exact = variance_gain(view.mT, covariance, wanted, ridge)
-    monkeypatch.setattr(variance, "GRAM_NODES", 3000)  # less than twice as many nodes: all of them count
+    monkeypatch.setattr(graph_views, "GRAM_NODES", 3000)  # less than twice as many nodes: all of them count
     torch.testing.assert_close(variance_gain(view.mT, covariance, wanted, ridge), exact)
-    monkeypatch.setattr(variance, "GRAM_NODES", 1000)
+    monkeypatch.setattr(graph_views, "GRAM_NODES", 1000)
     some = variance_gain(view.mT, covariance, wanted, ridge)
     torch.testing.assert_close(some, exact, rtol=0.25, atol=0.0)
     assert not torch.equal(some, exact)
@@ -306,7 +307,7 @@ def test_gains_kept_with_the_views_are_those_of_the_first_question(monkeypatch: 
     learner = moment.learner
     assert isinstance(learner, ViewsLearner)
     computed, batch = strategy.scores(moment.observe()), strategy.batch(moment.observe(), 3)
-    learner.views = replace(learner.views, first_gains=first_gains(learner.views))
+    learner.views = replace(learner.views, first_gains=first_gains(learner.views, RIDGES[FIRST_RIDGE]))
     with monkeypatch.context() as patch:
         patch.setattr(module, "variance_gain", None)
         assert torch.equal(strategy.scores(moment.observe()), computed)

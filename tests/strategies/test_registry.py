@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from nodewise.contracts import Strategy
@@ -18,6 +20,13 @@ def test_a_name_gives_a_strategy_of_that_name(name: str) -> None:
     strategy = strategy_named(name)
     assert isinstance(strategy, Strategy)
     assert name.startswith(strategy.name)
+
+
+@pytest.mark.parametrize("name", sorted(set(STRATEGIES) - {"random", "gain", "policy"}))
+def test_a_method_of_others_names_its_source_and_its_departures(name: str) -> None:
+    text = type(strategy_named(name)).__doc__ or ""
+    assert re.search(r"\b(19|20)\d\d\b", text), "the year of what it follows"
+    assert re.search(r"\bDepartures: \w", text), "where it departs from it, or that it does not"
 
 
 def test_a_misspelt_name() -> None:

@@ -16,12 +16,13 @@ import torch
 
 from nodewise.classifiers import Gcn
 from nodewise.contracts import Observation
+from nodewise.datasets import library_graph
 from nodewise.environment import Environment, draw_splits, f1_scores, rollout
 from nodewise.graph import Graph
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.compute import derive_seed
 from nodewise.ground.errors import InputError, UnknownNameError
-from nodewise.ground.events import Event, Progress
+from nodewise.ground.events import Event, Note, Progress
 from nodewise.policy import Policy, PolicySettings, load_policy
 from nodewise.policy.policy import StateSettings, state
 from nodewise.training import RunningScale, TrainingSettings, policy_loss, stepwise_returns, train_policy
@@ -79,6 +80,15 @@ def test_the_same_seed_gives_the_same_policy_to_the_bit_and_another_one_another(
     )
     assert same_weights(one, same) and logs[0] == logs[1]
     assert not same_weights(one, other) and logs[0] != logs[2]
+
+
+def test_it_is_said_that_a_policy_is_trained_on_the_union_of_relations() -> None:
+    said: list[Event] = []
+    train_policy([library_graph(40)], budgets=(3,), **{**SHORT, "episodes": 1}, reporter=said.append)
+    assert [event.message for event in said if isinstance(event, Note)] == [
+        "'library' has relations: gcn cannot tell them apart, and is given the union of the paths as plain edges",
+        "'library' has no features: gcn is given numbers made of its edges (degree, clustering, PageRank …) instead",
+    ]
 
 
 def test_nothing_is_learned_before_the_eleventh_episode() -> None:

@@ -201,9 +201,9 @@ def _knows(connection: socket.socket, method: str) -> bool:
             if kind == _DATA and stream == 1:
                 return True
             if kind == _HEADERS and stream == 1:
-                told = any(said in content for said in _UNKNOWN[:2]) or content.startswith(_UNKNOWN[2:])
-                if told or flags & 1:  # the end of the stream
-                    return not told
+                recognised = any(said in content for said in _UNKNOWN[:2]) or content.startswith(_UNKNOWN[2:])
+                if recognised or flags & 1:  # the end of the stream
+                    return not recognised
     except OSError:  # silent for too long, or hung up
         return False
     return False
@@ -265,17 +265,17 @@ def check_machines(ray: Any) -> None:
     here = Versions.here()
     for answer, host in asked.items():
         try:
-            told = ray.get(answer, timeout=_START)
+            reply = ray.get(answer, timeout=_START)
         except ray.exceptions.GetTimeoutError:
             raise ClusterError(
                 f"the machine {host} of the cluster did not start a worker in {_START:.0f} s: see ray status"
             ) from None
         except ray.exceptions.RayError:
             continue  # it died meanwhile: its work goes to the others
-        if isinstance(told, str):
+        if isinstance(reply, str):
             raise ClusterError(
-                f"the worker on {host} has no nodewise, it {told}: install nodewise {here.nodewise} on every machine"
+                f"the worker on {host} has no nodewise, it {reply}: install nodewise {here.nodewise} on every machine"
             )
-        difference = here.difference(Versions(*told), f"the worker on {host}")
+        difference = here.difference(Versions(*reply), f"the worker on {host}")
         if difference is not None:
             raise ClusterError(difference)

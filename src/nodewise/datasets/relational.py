@@ -93,7 +93,7 @@ def relational_graph(
         for kind, count in types.items()
     }
     kinds = tuple(
-        NodeType(kind, count, _features(kind, hidden[kind], classes, (features or {}).get(kind), seed))
+        NodeType(kind, count, _features_of_type(kind, hidden[kind], classes, (features or {}).get(kind), seed))
         for kind, count in types.items()
     )
     joined = tuple(
@@ -191,7 +191,7 @@ def _edges(
     return np.stack([ends[proper], other[proper]])
 
 
-def _features(
+def _features_of_type(
     kind: str, y: npt.NDArray[np.int64], classes: int, wanted: tuple[int, float] | None, seed: int
 ) -> npt.NDArray[np.float32] | None:
     if wanted is None:

@@ -12,8 +12,10 @@ from nodewise.environment.environment import (
 )
 from nodewise.environment.protocol import EvaluationProtocol, ProtocolEnvironment, most_queries
 from nodewise.environment.runs import (
+    Columns,
     EnvironmentObservation,
     Runs,
+    SessionEnvironment,
     break_ties,
     checked_logits,
     checked_scores,
@@ -25,12 +27,14 @@ from nodewise.environment.runs import (
 from nodewise.environment.set_scores import SetScores, set_scores
 
 __all__ = [
+    "Columns",
     "Environment",
     "EnvironmentObservation",
     "EvaluationProtocol",
     "ProtocolEnvironment",
     "Runs",
     "Scores",
+    "SessionEnvironment",
     "SetScores",
     "SplitSizes",
     "Splits",

@@ -102,10 +102,10 @@ class EvaluationProtocol:
         noise = self.noise
         if isinstance(noise, tuple):
             noise = hashlib.blake2b(repr(noise).encode(), digest_size=8).hexdigest()
-        told = {"round_size": self.round_size, "start": self.start, "retrain": self.retrain, "noise": noise}
-        told["cost"] = self.cost and hashlib.blake2b(repr(self.cost).encode(), digest_size=8).hexdigest()
+        settings = {"round_size": self.round_size, "start": self.start, "retrain": self.retrain, "noise": noise}
+        settings["cost"] = self.cost and hashlib.blake2b(repr(self.cost).encode(), digest_size=8).hexdigest()
         usual = {"round_size": 1, "start": 0, "retrain": False, "noise": 0.0, "cost": None}
-        changed = {name: value for name, value in told.items() if value != usual[name]}
+        changed = {name: value for name, value in settings.items() if value != usual[name]}
         return {**changed, **({"scores": list(self.score_names)} if self.scores else {})}
 
     def words(self) -> str:

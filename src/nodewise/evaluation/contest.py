@@ -175,14 +175,14 @@ class Contest:
             graph = self.load()
             given = None if self.splits is None else resolve_splits(self.splits, graph)
             budgets = (simulated_budget(graph, given),)
-        told = {} if self.protocol is None else self.protocol.identity()
+        unusual = {} if self.protocol is None else self.protocol.identity()
         labels = _classifier_labels(self.classifiers)
         return [
             {
                 "graph": self.name,
                 "classifier": label or choose_classifier(given, method.resolved).name,
                 "budget": budget,
-                **({"protocol": told} if told else {}),
+                **({"protocol": unusual} if unusual else {}),
                 "results": [{"name": method.name, "runs": self.runs}],
             }
             for given, label in zip(self.classifiers, labels, strict=True)
@@ -274,7 +274,7 @@ class _Plan:
         if graph.y is not None:
             labels = np.asarray(graph.y, dtype=np.int64)
             self.split_record = partial(split_record, labels, graph.name, contest.runs, self._seed, self._splits)
-        told: set[str] = set()
+        noted: set[str] = set()
         for number, label in enumerate(_classifier_labels(contest.classifiers)):
             for method in contest.methods:
                 strategy = method.resolved
@@ -282,8 +282,8 @@ class _Plan:
                 _check_several(graph, classifier, strategy, contest.protocol)
                 ready = prepared(graph, contest.features, classifier.default_features(graph))
                 for remark in notes_on_graph(classifier, graph, contest.features):
-                    if remark not in told:
-                        told.add(remark)
+                    if remark not in noted:
+                        noted.add(remark)
                         self._report(Note(remark))
                 tasks = self._chunked(ready, classifier, strategy)
                 group = self._tasks.setdefault((number, label or classifier.name, ready.features), {})

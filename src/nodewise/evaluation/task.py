@@ -165,8 +165,8 @@ class Task:
     @property
     def storable(self) -> bool:
         """Whether a file may hold its results: not where some code cannot be told from a corrected one."""
-        told = self.protocol is None or self.protocol.storable
-        return told and all(one.storable for one in self.identities)
+        known = self.protocol is None or self.protocol.storable
+        return known and all(one.storable for one in self.identities)
 
     def key(self, budget: int) -> dict[str, Any]:
         """Everything that the scores at one budget follow from, as JSON holds it.
@@ -223,7 +223,7 @@ def runs_at_once(
 
 
 def default_splits(graph: Graph) -> SplitSizes | None:
-    """The sizes that the protocol has for this graph alone, told by its name; None.
+    """The sizes that the protocol has for this graph alone, called by its name; None.
 
     Those that follow from the number of nodes.
     """
@@ -388,8 +388,8 @@ def _protocol_scores(
     with torch.no_grad():
         scores = environment.score(nodes)
         logits = environment.learner.logits()
-        told = logits.gather(1, nodes[..., None].expand(-1, -1, logits.shape[-1])).double().softmax(-1)
-    return scores, further_scores(protocol.scores, told.cpu().numpy(), environment.graph.y[nodes].cpu().numpy())
+        chances = logits.gather(1, nodes[..., None].expand(-1, -1, logits.shape[-1])).double().softmax(-1)
+    return scores, further_scores(protocol.scores, chances.cpu().numpy(), environment.graph.y[nodes].cpu().numpy())
 
 
 def _play_curve(

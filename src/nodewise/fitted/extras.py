@@ -98,14 +98,14 @@ class Extras:
 
     @classmethod
     def unpacked(
-        cls, arrays: Mapping[str, npt.NDArray[Any]], told: Mapping[str, Any], nodes: int, classes: int
+        cls, arrays: Mapping[str, npt.NDArray[Any]], record: Mapping[str, Any], nodes: int, classes: int
     ) -> Extras:
         """From what `packed` gave, checked.
 
         Raises:
             InputError: it does not fit so many nodes and classes.
         """
-        names, unnamed = tuple(map(str, told.get("names", ()))), tuple(map(int, told.get("unnamed", ())))
+        names, unnamed = tuple(map(str, record.get("names", ()))), tuple(map(int, record.get("unnamed", ())))
         nothing = _no_answers(0, nodes)
         answers, sure = (arrays[_ANSWERS], arrays[_CONFIDENCE]) if names else nothing
         if (answers.dtype, sure.dtype) != (nothing[0].dtype, nothing[1].dtype) or len(unnamed) != len(names):
@@ -114,7 +114,7 @@ class Extras:
             raise InputError(f"models' answers have the shape {list(answers.shape)}, which does not fit its graph")
         if names and (answers.min() < -1 or answers.max() >= classes or not _are_shares(sure)):
             raise InputError("a model names a class that is not there, or its confidence is no number from 0 to 1")
-        if not told.get("trust"):
+        if not record.get("trust"):
             return cls(names, answers, sure, unnamed, None)
         trust, confirmed = arrays[_TRUST], arrays[_CONFIRMED]
         fits = trust.dtype == np.float32 and confirmed.dtype == np.bool_

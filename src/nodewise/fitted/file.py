@@ -39,13 +39,13 @@ class Kept:
     """What a file holds.
 
     Attributes:
-        path: of the file. graph: its graph. told: its JSON. arrays: the classifier's and the extras', by name.
+        path: of the file. graph: its graph. record: its JSON. arrays: the classifier's and the extras', by name.
         several: whether a node may have several classes. labels: node -> class number, or all their numbers.
     """
 
     path: Path
     graph: Graph
-    told: Mapping[str, Any]
+    record: Mapping[str, Any]
     arrays: Mapping[str, npt.NDArray[Any]]
     several: bool
     labels: Mapping[int, Label]
@@ -56,7 +56,7 @@ class Kept:
         Raises:
             FittedFileError: it is another one, or of another version.
         """
-        held = self.told["classifier"]
+        held = self.record["classifier"]
         if classifier.name != held["name"]:
             raise FittedFileError(
                 f"{self.path} was fitted with the classifier {held['name']!r}, received {classifier.name!r}: give that"
@@ -89,7 +89,7 @@ class Kept:
             raise FittedFileError(f"{self.path} cannot be used: {error}") from error
 
 
-def write_fitted(path: Path, graph: Graph, arrays: Mapping[str, npt.NDArray[Any]], told: Mapping[str, Any]) -> None:
+def write_fitted(path: Path, graph: Graph, arrays: Mapping[str, npt.NDArray[Any]], record: Mapping[str, Any]) -> None:
     """Write a file; it appears whole or not at all."""
     from nodewise import __version__
 
@@ -109,7 +109,7 @@ def write_fitted(path: Path, graph: Graph, arrays: Mapping[str, npt.NDArray[Any]
         "kind": "nodewise fitted learner",
         "schema": SCHEMA,
         "nodewise_version": __version__,
-        **told,
+        **record,
         "arrays": list(arrays),
         "sha256": {name: hashlib.sha256(content).hexdigest() for name, content in members.items()},
     }
@@ -156,22 +156,22 @@ def _read(path: Path, archive: zipfile.ZipFile) -> Kept:
     text = archive.read(_TOLD)
     if hashlib.sha256(text).hexdigest().encode() != archive.read(_DIGEST):
         raise _damaged(path, f"{_TOLD} has changed")
-    told = json.loads(text)
-    if told["schema"] not in _READ:
+    record = json.loads(text)
+    if record["schema"] not in _READ:
         raise FittedFileError(
-            f"{path} is of form {told['schema']!r}, written by nodewise {told.get('nodewise_version')}, and forms up to"
-            f" {SCHEMA} are known here: use that version, or fit the labels again"
+            f"{path} is of form {record['schema']!r}, written by nodewise {record.get('nodewise_version')}, and forms"
+            f" up to {SCHEMA} are known here: use that version, or fit the labels again"
         )
     contents = {}
-    for name, digest in told["sha256"].items():
+    for name, digest in record["sha256"].items():
         contents[name] = archive.read(name)
         if hashlib.sha256(contents[name]).hexdigest() != digest:
             raise _damaged(path, f"{name} has changed")
-    if len(told["arrays"]) != len(contents) - 1:
-        raise _damaged(path, f"it names {len(told['arrays'])} arrays and holds {len(contents) - 1}")
+    if len(record["arrays"]) != len(contents) - 1:
+        raise _damaged(path, f"it names {len(record['arrays'])} arrays and holds {len(contents) - 1}")
     arrays = {
         str(name): np.lib.format.read_array(io.BytesIO(contents[f"array_{i}.npy"]), allow_pickle=False)
-        for i, name in enumerate(told["arrays"])
+        for i, name in enumerate(record["arrays"])
     }
     for name, array in arrays.items():
         if not _all_numbers(array):
@@ -179,14 +179,14 @@ def _read(path: Path, archive: zipfile.ZipFile) -> Kept:
     with scratch_folder() as folder:
         (folder / _GRAPH).write_bytes(contents[_GRAPH])
         graph = read_npz(folder / _GRAPH)
-    classes, several = len(told["classes"]), bool(told.get("several", False))
+    classes, several = len(record["classes"]), bool(record.get("several", False))
     labels: dict[int, Label] = {}
-    for node, label in told["labels"]:
+    for node, label in record["labels"]:
         numbers = label if several else [label]
         if not 0 <= node < graph.num_nodes or not all(0 <= number < classes for number in numbers):
             raise _damaged(path, f"it has a label {label!r} of node {node!r}, which are not there")
         labels[int(node)] = tuple(sorted(map(int, numbers))) if several else int(label)
-    return Kept(path, graph, told, arrays, several, labels)
+    return Kept(path, graph, record, arrays, several, labels)
 
 
 def _all_numbers(array: npt.NDArray[Any]) -> bool:

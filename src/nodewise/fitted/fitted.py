@@ -161,16 +161,16 @@ def load_fitted(path: str | Path, classifier: Classifier | None = None) -> Fitte
         )
     kept = read_fitted(Path(path))
     with kept.refusing():
-        held, seed = kept.told["classifier"], int(kept.told["seed"])
+        held, seed = kept.record["classifier"], int(kept.record["seed"])
         name, settings = str(held["name"]), dict(held["settings"])
-        names = tuple(map(str, kept.told["classes"]))
+        names = tuple(map(str, kept.record["classes"]))
         several, labels = kept.several, kept.labels
-        extras = Extras.unpacked(kept.arrays, kept.told.get("extras", {}), kept.graph.num_nodes, len(names))
+        extras = Extras.unpacked(kept.arrays, kept.record.get("extras", {}), kept.graph.num_nodes, len(names))
     made = make_classifier(classifier or name, None if classifier else settings, imports=False)
     kept.check_classifier(made)
     seen = seen_by(made, GraphTensors(kept.graph))
     with kept.refusing(), one_thread():
-        learner = cast(Restores, made).restored(seen.unlabelled, kept.arrays, kept.told["learner"], len(names))
+        learner = cast(Restores, made).restored(seen.unlabelled, kept.arrays, kept.record["learner"], len(names))
         if several != isinstance(learner, LearnsSets):
             raise InputError("its labels and its learner differ in whether a node may have several classes")
         if not made.trained:
@@ -392,10 +392,10 @@ class Fitted:
         if not can(self.classifier, "save"):
             raise refusal(self.classifier, "save")
         with one_thread():
-            arrays, told = cast(Saves, self._learner).saved()
+            arrays, record = cast(Saves, self._learner).saved()
         beside, extras = self.extras.packed()
         unlabelled = replace(self.graph, y=None, y_sets=None, class_names=())
-        told = {
+        record = {
             "classes": list(self.classes),
             "several": self.several,
             "labels": [[node, label] for node, label in self.labels.items()],
@@ -406,9 +406,9 @@ class Fitted:
                 "settings": self._settings,
                 "version": getattr(self.classifier, "version", None),
             },
-            "learner": told,
+            "learner": record,
         }
-        write_fitted(Path(path).expanduser(), unlabelled, {**arrays, **beside}, told)
+        write_fitted(Path(path).expanduser(), unlabelled, {**arrays, **beside}, record)
 
     def _chances(self, logits: torch.Tensor) -> npt.NDArray[np.float32]:
         """The probabilities that logits mean: of classes that exclude each other, or of each by itself."""
@@ -499,11 +499,13 @@ def _learn(
 ) -> None:
     """Add the labels and train; `of_sets` is the number of classes where a node may have several."""
     if labels:
-        told = torch.tensor([list(labels.values())]) if of_sets is None else torch.zeros(1, len(labels), of_sets).char()
+        targets = (
+            torch.tensor([list(labels.values())]) if of_sets is None else torch.zeros(1, len(labels), of_sets).char()
+        )
         for row, label in enumerate(labels.values()):
             if of_sets is not None:
-                told[0, row, list(numbers_of(label))] = 1
-        learner.add(torch.tensor([list(labels)]), told)
+                targets[0, row, list(numbers_of(label))] = 1
+        learner.add(torch.tensor([list(labels)]), targets)
     for _ in range(min(len(labels), _EPOCHS) if classifier.trained else 1):
         fit_learner(learner)
     if classifier.trained:

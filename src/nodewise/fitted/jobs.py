@@ -36,8 +36,8 @@ def fit_session(session: Session, classifier: str | None = None, reporter: Repor
     settings = session.settings
     stored_classifier(settings, classifier)
     history = session.refresh()
-    told, given = session.training(history)
-    train = {label.node for label in (*told, *given)}
+    learned, given = session.training(history)
+    train = {label.node for label in (*learned, *given)}
     labels = {node: label for node, label in session.labels.items() if node in train}
     return fit(
         session.graph,

@@ -81,11 +81,11 @@ def read_labels(
         InputError: a node is not there, a class is not among those given, or there are not as many labels as nodes.
     """
     named = {node: _class_name(label, graph) for node, label in _by_node(labels, graph).items()}
-    told = {node: name for node, name in sorted(named.items()) if name is not None}
+    answered = {node: name for node, name in sorted(named.items()) if name is not None}
     known = tuple(map(str, classes)) if classes is not None else graph.class_names
-    every = _with_new(known, list(set(told.values())), classes is not None)
+    every = _with_new(known, list(set(answered.values())), classes is not None)
     number = {name: i for i, name in enumerate(every)}
-    return {node: number[name] for node, name in told.items()}, every
+    return {node: number[name] for node, name in answered.items()}, every
 
 
 def _with_new(known: tuple[str, ...], named: list[str], is_all: bool) -> tuple[str, ...]:

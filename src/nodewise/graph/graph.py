@@ -27,7 +27,14 @@ from nodewise.graph.checks import (
     unscaled,
     valid_class_names,
 )
-from nodewise.graph.label_sets import answered_nodes, are_sets, check_label_sets, homophily_of_sets, label_sets
+from nodewise.graph.label_sets import (
+    answered_nodes,
+    are_sets,
+    check_label_sets,
+    homophily_of_sets,
+    label_sets,
+    look_like_sets,
+)
 from nodewise.graph.relations import DIRECTED_NOTE, Relations, direction_of
 from nodewise.graph.weights import added_weights, check_weights, relative_weights
 from nodewise.ground.errors import GraphError, InputError, UnknownNameError
@@ -220,7 +227,7 @@ class Graph:
         Raises:
             GraphError: if the parts do not fit together; the message says which and what to do.
         """
-        told = list(notes)
+        remarks = list(notes)
         lengths = {
             "x": _rows(x),
             "y": _rows(y),
@@ -233,21 +240,22 @@ class Graph:
         edges_fit = given.ndim == 2 and given.shape[0] == 2 and given.dtype.kind in "iu"
         weights = check_weights(edge_weight, given) if edges_fit and edge_weight is not None else None
         edges, size, dropped = undirected_edges(given, size, weighted=weights is not None)
-        told += dropped
+        remarks += dropped
         if directed and relations is None:
             relations = direction_of(given, size, weights)
             if relations is not None:  # what was given twice is added up there already
                 given, weights = relations.relations[0].edge_index, relations.relations[0].weight
-                told.append(DIRECTED_NOTE)
+                remarks.append(DIRECTED_NOTE)
         ids: npt.NDArray[np.int64] | None = None
         names = valid_class_names(() if class_names is None else class_names)
         sets: npt.NDArray[np.int8] | None = None
-        if y is not None and (separator is not None or are_sets(y, class_names)):
+        numbers = isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in "iu"  # one class a node, as most have
+        if y is not None and (separator is not None or (not numbers and are_sets(y, class_names))):
             sets, names, changed = label_sets(y, class_names, size, separator)
-            told += changed
+            remarks += changed
         elif y is not None:
             ids, names, changed = label_ids(y, class_names, size)
-            told += changed
+            remarks += changed + (look_like_sets(y) if class_names is None else [])
         graph = cls(
             edge_index=edges,
             num_nodes=size,
@@ -258,7 +266,7 @@ class Graph:
             attributes={k: np.asarray(v, dtype=object) for k, v in (attributes or {}).items()},
             name=name,
             extra=dict(extra or {}),
-            notes=tuple(told),
+            notes=tuple(remarks),
             x_offset=x_offset,
             features=features,
             edge_weight=None if weights is None else added_weights(weights, given, edges, size),
@@ -407,12 +415,17 @@ class Graph:
 
     @classmethod
     def from_networkx(
-        cls, graph: nx.Graph[Any], *, label: str | None = None, features: str | Sequence[str] | None = None
+        cls,
+        graph: nx.Graph[Any],
+        *,
+        label: str | None = None,
+        features: str | Sequence[str] | None = None,
+        name: str | None = None,
     ) -> Graph:
         """The graph of a networkx one; see `nodewise.graph.convert.networks.from_networkx`."""
         from nodewise.graph.convert.networks import from_networkx
 
-        return from_networkx(graph, label=label, features=features)
+        return from_networkx(graph, label=label, features=features, name=name)
 
     def to_networkx(self) -> nx.Graph[Any]:
         """A `networkx.Graph`, or a `DiGraph`, with names, labels, features and attributes.

@@ -6,6 +6,7 @@ A node whose set is empty has been answered: none of the classes. A node without
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,8 @@ __all__ = [
     "class_order",
     "homophily_of_sets",
     "label_sets",
+    "likely_separator",
+    "look_like_sets",
     "separator_for",
     "set_confidence",
     "set_names",
@@ -38,6 +41,11 @@ SEPARATOR = ";"
 
 SEPARATORS = (SEPARATOR, "|", ",", "/", "+", "&", "\u241f")
 """Those that are tried where a class's name holds the first."""
+
+_MARKS = SEPARATORS[:3]
+_HOLDING, _PARTS, _PART, _LOOKED_AT = 0.1, 50, 40, 1000
+"""Of cells that name several classes: the share that does, how many classes there are, the longest name; and how many
+cells are looked at."""
 
 Table = npt.NDArray[np.int8]
 
@@ -188,6 +196,42 @@ def separator_for(class_names: Iterable[str]) -> str:
         if separator not in held:
             return separator
     raise GraphError(f"class names hold all of {' '.join(SEPARATORS)}, so none can part them: rename one, or write npz")
+
+
+def likely_separator(cells: Sequence[str]) -> str | None:
+    """What seems to part several classes in cells: a mark that a tenth of them hold, between short parts of which few
+    are different, each seen more than twice on average, and one of them in different cells. None where there is none.
+    """
+    filled = [cell.strip() for cell in cells[:_LOOKED_AT] if cell.strip()]
+    for mark in _MARKS:
+        holding = [cell for cell in filled if mark in cell]
+        if len(holding) < max(2, _HOLDING * len(filled)):
+            continue
+        parts = [part for cell in filled for part in split_set(cell, mark)]
+        different = set(parts)
+        if mark == "," and all(part.isdecimal() for part in different):
+            continue  # decimal commas
+        again = len([part for cell in set(filled) for part in set(split_set(cell, mark))]) > len(different)
+        short = max(map(len, different), default=0) <= _PART
+        if different and short and again and len(different) <= _PARTS and len(parts) > 2 * len(different):
+            return mark
+    return None
+
+
+def look_like_sets(y: Any) -> list[str]:
+    """A note where labels that are taken as one class each look like sets of classes in a text; else none."""
+    if getattr(getattr(y, "dtype", None), "kind", "O") not in "OUT":
+        return []
+    texts = [text for text in islice(y, _LOOKED_AT) if isinstance(text, str)]
+    mark = likely_separator(texts)
+    if mark is None:
+        return []
+    example = next(text for text in texts if mark in text.strip(f" {mark}"))
+    return [
+        f"labels such as {example!r} look like several classes with {mark!r} between them, and each was taken as one"
+        f" class: if a node may have several, say separator={mark!r} where the graph is read (nodewise convert"
+        f" --separator {mark!r})"
+    ]
 
 
 def _is_set(value: object) -> bool:

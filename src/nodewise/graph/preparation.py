@@ -121,7 +121,7 @@ class Preparation:
 
     def to_json(self) -> str:
         """Everything but the arrays, whose names it lists."""
-        told = {
+        record = {
             "schema": _SCHEMA,
             "rows": self.rows,
             "nearest": self.nearest,
@@ -131,7 +131,7 @@ class Preparation:
             "arrays": list(self.arrays),
             "parts": [dict(part) for part in self.parts],
         }
-        return json.dumps(told, ensure_ascii=False)
+        return json.dumps(record, ensure_ascii=False)
 
     @classmethod
     def from_json(cls, text: str | bytes, arrays: Sequence[npt.NDArray[Any]]) -> Preparation:
@@ -141,27 +141,27 @@ class Preparation:
             GraphError: it cannot be understood.
         """
         try:
-            told = json.loads(text)
-            if told["schema"] != _SCHEMA:
+            record = json.loads(text)
+            if record["schema"] != _SCHEMA:
                 raise GraphError(
-                    f"how its rows became features is written in form {told['schema']!r}, and form {_SCHEMA} is known"
+                    f"how its rows became features is written in form {record['schema']!r}, and form {_SCHEMA} is known"
                     " here: use a newer nodewise"
                 )
-            names, parts = [str(name) for name in told["arrays"]], [dict(part) for part in told["parts"]]
-            if told["rows"] not in get_args(RowKind) or len(names) != len(arrays) or not parts:
-                raise ValueError(f"rows {told['rows']!r}, {len(names)} names of {len(arrays)} arrays")
+            names, parts = [str(name) for name in record["arrays"]], [dict(part) for part in record["parts"]]
+            if record["rows"] not in get_args(RowKind) or len(names) != len(arrays) or not parts:
+                raise ValueError(f"rows {record['rows']!r}, {len(names)} names of {len(arrays)} arrays")
             held = dict(zip(names, arrays, strict=True))
             for part in parts:
                 _check(part, held)
-            nearest = told["nearest"]
+            nearest = record["nearest"]
             return cls(
-                told["rows"],
+                record["rows"],
                 tuple(parts),
                 held,
                 None if nearest is None else max(1, int(nearest)),
-                str(told["metric"]),
-                None if told["label"] is None else str(told["label"]),
-                None if told["id"] is None else str(told["id"]),
+                str(record["metric"]),
+                None if record["label"] is None else str(record["label"]),
+                None if record["id"] is None else str(record["id"]),
             )
         except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
             raise GraphError(

@@ -18,7 +18,7 @@ import scipy.sparse as sp
 
 from nodewise.graph.checks import frozen, label_ids, valid_class_names
 from nodewise.graph.graph import Graph
-from nodewise.graph.label_sets import are_sets, label_sets
+from nodewise.graph.label_sets import are_sets, label_sets, look_like_sets
 from nodewise.graph.relations import DIRECTED_NOTE, LEADING, Incidence, NodeType, Relation, Relations
 from nodewise.ground.errors import GraphError
 from nodewise.ground.events import count, html_table, listed
@@ -95,6 +95,7 @@ class RelationalGraph:
             sets = frozen(sets)
         elif self.y is not None:
             ids, names, changed = label_ids(self.y, self.class_names or None, record.labelled_type.count)
+            changed += [] if self.class_names else look_like_sets(self.y)
             object.__setattr__(self, "notes", (*self.notes, *changed))
             ids = frozen(ids)
         given: dict[str, Any] = {"types": record.types, "relations": record.relations, "y": ids, "class_names": names}

@@ -346,11 +346,12 @@ class Relations:
         for kind in self.types:
             digest.update(f"{kind.name} {kind.count}".encode())
             for array in _feature_arrays(kind.x):
-                digest.update(f"{array.dtype}{array.shape}".encode() + np.ascontiguousarray(array).tobytes())
+                digest.update(f"{array.dtype}{array.shape}".encode())
+                digest.update(np.ascontiguousarray(array).data)
         for relation in self.relations:
             digest.update(f"{relation.name} {relation.source} {relation.target}".encode())
             for part in (relation.edge_index, relation.weight):
-                digest.update(b"-" if part is None else np.ascontiguousarray(part).tobytes())
+                digest.update(b"-" if part is None else np.ascontiguousarray(part).data)
         return digest.hexdigest()
 
     def equals(self, other: Relations | None) -> bool:

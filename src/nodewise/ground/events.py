@@ -144,14 +144,14 @@ def listening(reporter: Reporter | None, progress: bool) -> Iterator[Reporter]:
     The caller's, a bar if asked for, both, or Python warnings where there is neither.
     """
     bar = TextBar() if progress else None
-    told = [one for one in (reporter, bar) if one is not None]
+    listeners = [one for one in (reporter, bar) if one is not None]
 
     def tell(event: Event, /) -> None:
-        for one in told:
+        for one in listeners:
             one(event)
 
     try:
-        yield tell if told else _Warnings()
+        yield tell if listeners else _Warnings()
     finally:
         if bar is not None:
             bar.close()

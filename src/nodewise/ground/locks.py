@@ -100,7 +100,7 @@ def _acquired(path: Path, what: str, reporter: Reporter, patience: float) -> int
 
 def _wait(handle: int, path: Path, what: str, reporter: Reporter, patience: float) -> bool:
     """Waits for the lock; whether it is this process's now, on the file that others find there."""
-    began, told = time.monotonic(), False
+    began, said = time.monotonic(), False
     try:
         while not _taken(handle):
             waited = time.monotonic() - began
@@ -112,8 +112,8 @@ def _wait(handle: int, path: Path, what: str, reporter: Reporter, patience: floa
                     )
                 )
                 return False
-            if waited >= _WORTH_TELLING and not told:
-                told = True
+            if waited >= _WORTH_TELLING and not said:
+                said = True
                 reporter(
                     Note(
                         f"{_maker(handle)} is making the {what}: waiting, to use the same; should it have stopped, end"

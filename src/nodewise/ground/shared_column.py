@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 import torch
 
-__all__ = ["MANY_CLASSES", "SharedColumn", "class_log_softmax"]
+__all__ = ["MANY_CLASSES", "SharedColumn"]
 
 MANY_CLASSES = 512
-"""Classes from which columns are shared. With fewer, each has its own, which takes no longer than telling them apart.
+"""Classes from which it is asked whether columns can be shared. With fewer, each has its own, which takes no longer.
 """
 
 _ROWS = 64
@@ -22,7 +22,7 @@ _ROWS = 64
 
 @dataclass(frozen=True)
 class SharedColumn:
-    """Which class has which column.
+    """Which class has which column; whoever has fewer than `MANY_CLASSES` classes need not ask.
 
     Attributes:
         kept: the classes with a column of their own, then two that stand for all others, so that the two likeliest
@@ -51,7 +51,7 @@ class SharedColumn:
     @classmethod
     def found_in(cls, table: torch.Tensor) -> SharedColumn | None:
         """The columns of a table [..., class] on the CPU that has many equal ones; None where it has not."""
-        if table.shape[-1] < MANY_CLASSES or table.device.type != "cpu" or not table.numel():
+        if table.device.type != "cpu" or not table.numel():
             return None
         rows = table.flatten(0, -2)
         likely = torch.arange(table.shape[-1])  # those that have what most have, in three rows
@@ -70,7 +70,6 @@ class SharedColumn:
         """A table [..., column] as [..., class]."""
         return table[..., self.column]
 
-
-def class_log_softmax(logits: torch.Tensor, shared: SharedColumn | None) -> torch.Tensor:
-    """log softmax over classes, [..., class, label], of which some may share a column."""
-    return torch.log_softmax(logits if shared is None else logits + shared.times.log()[:, None], -2)
+    def log_softmax(self, logits: torch.Tensor) -> torch.Tensor:
+        """log softmax over all classes, [..., column, label]."""
+        return torch.log_softmax(logits + self.times.log()[:, None], -2)

@@ -236,9 +236,9 @@ def _class_share(observation: Observation, settings: StateSettings) -> torch.Ten
 
     The labelled share of each class, given to the nodes that it is about, so that it fits any number of classes.
     """
-    told, classes = observation.queried, observation.num_classes
-    counted = told.mask.to(observation.graph.dtype)
-    shares = counted.new_zeros(counted.shape[0], classes).scatter_add_(1, told.labels, counted)
+    answered, classes = observation.queried, observation.num_classes
+    counted = answered.mask.to(observation.graph.dtype)
+    shares = counted.new_zeros(counted.shape[0], classes).scatter_add_(1, answered.labels, counted)
     shares = shares / counted.sum(1, keepdim=True).clamp_min(1)
     return shares.gather(1, observation.probabilities.argmax(-1))
 

@@ -574,7 +574,7 @@ _OPTIONAL: dict[str, Callable[[Any], bool]] = {
     "attached": _is_attached,
     "erased": lambda value: isinstance(value, dict) and _is_names(value.get("labels")) and _same_number(value),
     "class": _is_class,
-    **dict.fromkeys(("control", "counts", "overrule"), lambda value: value is True),
+    **dict.fromkeys(("control", "counts", "overrule", "unlike"), lambda value: value is True),
     "audit": lambda value: isinstance(value, bool),
     "column": _is_name,
     "percent": lambda value: _is_int(value, 0, MOST_CONTROL),

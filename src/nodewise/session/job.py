@@ -22,13 +22,13 @@ from nodewise.session.log.log import Log, MovedOnError
 from nodewise.session.meaning.changes import servable
 from nodewise.session.meaning.history import History, Query, extend_history, read_history
 from nodewise.session.meaning.row_edits import RowEdit
-from nodewise.session.meaning.rules import Moment, Rules, TrainingLabels, plan_queries
+from nodewise.session.meaning.rules import Moment, Rules, TrainingLabels, plan_queries, standing_classes
 from nodewise.session.meaning.suggestions import SuggestionReader
 from nodewise.session.meaning.trust import LabelTrust, TrustReader
 
 if TYPE_CHECKING:
     from nodewise.contracts import Classifier, Strategy
-    from nodewise.session.learning.learner import Learners, SessionLearner
+    from nodewise.session.learning.learner import Learners, Purpose, SessionLearner
 
 __all__ = ["Job"]
 
@@ -106,7 +106,7 @@ class Job:
     def training(self, history: History) -> TrainingLabels:
         """What the classifier learns from.
 
-        The labels told, in order, and those given with the graph as they stand now. Made once for each state of them,
+        People's labels, in order, and those given with the graph as they stand now. Made once for each state of them,
         since much asks for it and a query changes nothing.
         """
         kept = self._training
@@ -117,10 +117,9 @@ class Job:
 
     def follow(self, history: History) -> SessionLearner:
         """The classifier brought to the labels that count."""
-        told, given = self.training(history)
-        learner = self._learners.get("ask", given)
-        learner.hear(self._models.for_learner(history) if history.suggested else None, self._trusted(history))
-        learner.follow(told, given)
+        learned, given = self.training(history)
+        learner = self._learner_for("ask", history)
+        learner.follow(learned, given)
         return learner
 
     def separate_learner(self, history: History, purpose: Literal["predict", "report"]) -> SessionLearner:
@@ -128,7 +127,12 @@ class Job:
 
         For long work that gives its reporter the chance to use the session.
         """
+        return self._learner_for(purpose, history)
+
+    def _learner_for(self, purpose: Purpose, history: History) -> SessionLearner:
+        """A classifier that knows classes, models and trust as they are now, and has the labels that it had."""
         learner = self._learners.get(purpose, self.training(history).given)
+        learner.begin_with(standing_classes(self.settings.classes, history.classes))
         learner.hear(self._models.for_learner(history) if history.suggested else None, self._trusted(history))
         return learner
 

@@ -291,9 +291,9 @@ class LiveSuggestions:
         if answer.status in _AGAIN:
             raise _AgainError(float(after) if after.isdecimal() else 0.0)
         if answer.status != 200:
-            told = {401: f": check the key in {KEY}", 403: f": check the key in {KEY}", 404: ": check the address"}
+            advice = {401: f": check the key in {KEY}", 403: f": check the key in {KEY}", 404: ": check the address"}
             raise SessionError(
-                f"{self.url!r} answers {answer.status}{told.get(answer.status, ': nothing more was sent')}"
+                f"{self.url!r} answers {answer.status}{advice.get(answer.status, ': nothing more was sent')}"
             )
         return _said(content)
 

@@ -166,8 +166,8 @@ class Session(Job):
     def __repr__(self) -> str:
         """One line: file, graph, and how far it was when last looked at; nothing is read for it."""
         rules, classes = self.rules(), len(self._history.classes)
-        told = f"{len(rules.told(self._history))} of {count(rules.budget, 'label')}"
-        return f"Session({self.path.name!r}: {self.graph.name!r}, {told}, {count(classes, 'class', 'classes')})"
+        labels = f"{len(rules.told(self._history))} of {count(rules.budget, 'label')}"
+        return f"Session({self.path.name!r}: {self.graph.name!r}, {labels}, {count(classes, 'class', 'classes')})"
 
     def _repr_html_(self) -> str:
         """A small table for notebooks."""
@@ -614,7 +614,7 @@ class Session(Job):
         return freed
 
     def undo(self, event: int | None = None, annotator: str | None = None) -> Event:
-        """Take back the last thing told, skipped, written, declared or set.
+        """Take back the last thing labelled, skipped, written, declared or set.
 
         Or any one of them, or an undo, by its number.
 

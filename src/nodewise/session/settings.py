@@ -181,24 +181,36 @@ def _classifiers() -> Sequence[str]:
 
 
 _STRATEGIES = {
-    "gain": "where a label makes the most nodes more certain",
+    "gain": "where a label makes the most others more certain",
     "random": "by chance",
     "uncertainty": "where the classifier is least sure",
     "centrality": "the best connected",
+    "centrality-pagerank": "the best connected, counting how well connected the neighbours are",
     "coreset": "far from what is known",
     "kcenter": "spread evenly",
     "age": "uncertain, central and typical",
     "anrmab": "a bandit over three of these",
     "margin": "where the two likeliest classes are closest",
     "least-confidence": "where the likeliest class is least sure",
-    "typiclust": "a typical node of each cluster",
+    "typiclust": "a typical one of each cluster",
     "featprop": "spread evenly over what neighbours have",
     "badge": "unsure, and unlike each other",
     "graphpart": "the middles of each part of the graph",
-    "grain-ball": "reaching the most nodes, far from each other",
+    "graphpart-far": "the same, far from each other",
+    "grain-ball": "reaching the most others, far from each other",
+    "grain-nn": "reaching the most others, each close to one that is asked",
+    "expected-error": "after whose answer the fewest others should be wrong",
+    "rim": "reaching the most others, with wrong answers in mind",
+    "igp": "whose answer makes its surroundings most certain",
+    "bald": "where several guesses are sure and disagree",
+    "bald-dropout": "the same, by a network that forgets at random",
+    "diffusal": "important and undecided, where few are labelled",
     "policy": "learned on other graphs",
 }
-_CLASSIFIERS = {"views": "in closed form, nothing is trained", "gcn": "the paper's graph network, which is trained"}
+_CLASSIFIERS = {
+    "views": "from what is alike and joined, at once: nothing is trained",
+    "gcn": "a small neural network, trained anew as labels come",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -256,7 +268,7 @@ class NewSettings:
         kind="name",
         help="What learns from the labels, and predicts the others.",
         unset="the policy's own, else views",
-        title="Classifier",
+        title="How the rest is predicted",
         words=_CLASSIFIERS,
         more=_classifiers,
     )
@@ -282,7 +294,7 @@ class NewSettings:
         kind="count",
         least=1,
         most=100,
-        help="Annotators that each node is asked of; above 1, disagreements are shown.",
+        help="How many people are asked about each; above 1, disagreements are shown.",
         title="Labels for each row",
         changes=True,
     )
@@ -295,6 +307,17 @@ class NewSettings:
         title="Questions with known answers, of a hundred",
         changes=True,
     )
+    look_for_classes: int = setting(
+        0,
+        kind="count",
+        least=0,
+        most=1000,
+        help=(
+            "Every how many questions one is about a row unlike all labelled ones, in search of a class that nobody has"
+            " named; 0: never."
+        ),
+        title="Look for a class that nobody has named, every so many questions",
+    )
     trust: bool = setting(
         False,
         kind="flag",
@@ -305,7 +328,7 @@ class NewSettings:
     release_after: float = setting(
         3600.0,
         kind="duration",
-        help="When an unanswered query may go to another annotator.",
+        help="When an unanswered question may go to somebody else.",
         title="Minutes to wait for an answer",
         metavar="MINUTES",
     )
@@ -346,6 +369,7 @@ class SettingsByName(TypedDict, total=False):
     audit: int
     redundancy: int
     control: int
+    look_for_classes: int
     trust: bool
     release_after: float
     use_labels: bool | None
@@ -390,6 +414,11 @@ class SessionSettings(NewSettings):
             raise InputError(f"classes must have names, each another one, got {str(list(self.classes))[:200]}")
         if self.closed_classes and not self.classes:
             raise InputError("the list of classes is to be closed, but it is empty: name the classes")
+        if self.closed_classes and self.look_for_classes:
+            raise InputError(
+                "the list of classes is to be closed, so there is no other class to look for: leave look_for_classes or"
+                " closed_classes out"
+            )
 
     @classmethod
     def decide(cls, wanted: NewSettings, **decided: Any) -> SessionSettings:
@@ -441,6 +470,7 @@ ABSENT_MEANS: Mapping[str, Any] = {
     "audit": 0,
     "redundancy": 1,
     "control": 0,
+    "look_for_classes": 0,
     "trust": False,
     "release_after": 3600.0,
     "use_labels": True,

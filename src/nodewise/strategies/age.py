@@ -24,11 +24,15 @@ class Age(Strategy):
     """The node with the largest weighted sum of the percentile ranks of entropy, PageRank and density first, ties at
     random.
 
-    By default the weights change with time, as Cai et al. draw them in each run and step: with t nodes labelled, γ ~
-    Beta(1, 1.005 − f^t) weighs centrality, (1 − γ)/2 each entropy and density. The expected γ falls from nearly 1 to
-    1/2: first the graph counts, then what the classifier has learned of it; the larger f (``basef``), the later.
-    Section 4.1 of the paper speaks of fixed weights for transfer; its released program has f as AGE's parameter.
+    By default the weights change with time, as Cai, Zheng & Chang (2017) draw them in each run and step: with t nodes
+    labelled, γ ~ Beta(1, 1.005 − f^t) weighs centrality, (1 − γ)/2 each entropy and density. The expected γ falls from
+    nearly 1 to 1/2: first the graph counts, then what the classifier has learned of it; the larger f (``basef``), the
+    later.
+    Section 4.1 of Hu et al. (2020) speaks of fixed weights for transfer; its released program has f as AGE's parameter.
     `search_age_weights` finds both on a labelled graph.
+
+    Departures: the clusters of the density are of predicted probabilities and carried from step to step (see
+    `Heuristics`).
 
     Args:
         weights: fixed weights of entropy, centrality and density: three numbers for all runs, or [run, 3] with each

@@ -48,9 +48,9 @@ def updated_log_weights(
 
 
 class Anrmab(Strategy):
-    """A multi-armed bandit over entropy, centrality and density: Gao et al.
+    """A multi-armed bandit over entropy, centrality and density.
 
-    2018, "Active discriminative network representation learning".
+    Gao et al., "Active discriminative network representation learning" (IJCAI 2018).
 
     The arms are K = 3. Each advises a distribution over the pool, q_k(v) ∝ exp(20 · percentile rank of v), a node is
     drawn from their mixture φ(v) = Σ_k p_k q_k(v), with p_k = (1 − K p_min) w_k / Σ w + p_min and p_min = sqrt(ln K /
@@ -61,9 +61,9 @@ class Anrmab(Strategy):
     - each arm's share is r̂_k = r q_k(v) / φ(v);
     - w_k ← w_k exp(p_min / 2 · (r̂_k + 1/p_k · sqrt(ln(N/δ) / (K T)))), EXP4.P's update, with N nodes and δ = 0.1.
 
-    Only the label that was asked for is read; validation labels are never used. Gao et al. publish no code; the form of
-    q_k with its sharpness of 20 is that of the implementation released with the paper, which differs in paying the arms
-    at each step for all nodes asked so far, as the sum of their r over T.
+    Departures: only the label that was asked for is read; validation labels are never used. Gao et al. publish no code;
+    the form of q_k with its sharpness of 20 is that of the implementation released with the paper, which differs in
+    paying the arms at each step for all nodes asked so far, as the sum of their r over T.
     """
 
     name = "anrmab"

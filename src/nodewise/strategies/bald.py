@@ -110,15 +110,15 @@ class Bald(Strategy):
         """The mutual information of every node."""
         if self.dropout is not None:
             return break_ties(mutual_information(_passes(observation, self.members, self.dropout)), observation)
-        told, filled, classes = observation.queried, observation.step_number, observation.num_classes
+        answered, filled, classes = observation.queried, observation.step_number, observation.num_classes
         if not filled:  # all nodes are alike but for rounding
             return observation.noise
         if can(observation.learner, "members"):
             members = cast(HasMembers, observation.learner).member_probabilities()
             return break_ties(mutual_information(members), observation)
         rows = unit_rows(propagated_features(observation.graph))
-        targets = torch.nn.functional.one_hot(told.labels[:, :filled], classes).to(rows.dtype) - 1 / classes
-        found = posterior_marginals(rows[told.nodes[:, :filled]], targets, rows, self.ridge)
+        targets = torch.nn.functional.one_hot(answered.labels[:, :filled], classes).to(rows.dtype) - 1 / classes
+        found = posterior_marginals(rows[answered.nodes[:, :filled]], targets, rows, self.ridge)
         drawn = observation.uniform("bald", observation.runs, self.members, classes).clamp(2**-24, 1 - 2**-24)
         normal = torch.special.ndtri(drawn)[:, None]  # [run, 1, member, class]
         members = torch.addcmul(found.mean[:, :, None], found.deviation[..., None, None], normal)

@@ -13,7 +13,11 @@ __all__ = ["Centrality"]
 
 
 class Centrality(Strategy):
-    """The largest degree (the paper's section 4.1) or PageRank (the released code) first, ties at random."""
+    """The largest degree or PageRank first, ties at random.
+
+    Degree as Hu et al. (2020), section 4.1, say; PageRank (Page et al. 1999) as their released program has it.
+    Departures: none.
+    """
 
     name = "centrality"
     version = 1

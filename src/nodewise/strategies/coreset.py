@@ -16,13 +16,14 @@ _ITERATIONS = 3
 class Coreset(Strategy):
     """The pool node nearest to the centre of the cluster that the labels know least of.
 
-    Section 4.1 says that Coreset clusters the outputs of the last hidden layer with k-means and that "the node which is
-    closest to the cluster center is selected"; it gives neither k nor which of the centres. Our reading: k is the
-    number of labelled nodes plus one, so that at least one cluster is new to the labels, and of the centres it is the
-    one farthest from any labelled node. The first query is the node nearest to the mean of all. The cited paper's own
-    algorithm is `KCenter`.
+    Hu et al. (2020), section 4.1, says that Coreset clusters the outputs of the last hidden layer with k-means and that
+    "the node which is closest to the cluster center is selected"; it gives neither k nor which of the centres. The
+    cited paper's own algorithm is `KCenter`.
 
-    Clusters are kept from step to step; the one that is added starts from a node drawn as k-means++ would.
+    Departures: what is not given is read so: k is the number of labelled nodes plus one, so that at least one cluster
+    is new to the labels, and of the centres it is the one farthest from any labelled node. The first query is the node
+    nearest to the mean of all. Clusters are kept from step to step; the one that is added starts from a node drawn as
+    k-means++ would.
     """
 
     name = "coreset"

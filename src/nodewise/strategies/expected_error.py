@@ -126,12 +126,12 @@ class ExpectedError(Strategy):
     def scores(self, observation: Observation) -> torch.Tensor:
         """Minus the expected error after an answer; -inf for nodes that are not looked at."""
         points = propagated_features(observation.graph)
-        told, filled, shape = observation.queried, observation.step_number, observation.pool.shape
+        answered, filled, shape = observation.queried, observation.step_number, observation.pool.shape
         looked = _drawn(observation, "expected error", self.nodes, torch.ones_like(observation.pool))
         candidates = _drawn(observation, "candidates", self.candidates, observation.pool)
-        one_hot = torch.nn.functional.one_hot(told.labels[:, :filled], observation.num_classes).to(points.dtype)
+        one_hot = torch.nn.functional.one_hot(answered.labels[:, :filled], observation.num_classes).to(points.dtype)
         fit = ridge_posterior(
-            unit_rows(points[told.nodes[:, :filled]]),
+            unit_rows(points[answered.nodes[:, :filled]]),
             one_hot - 1 / observation.num_classes,
             unit_rows(points[looked]),
             unit_rows(points[candidates]),

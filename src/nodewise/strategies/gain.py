@@ -10,16 +10,13 @@ from typing import cast
 import torch
 
 from nodewise.classifiers.views.construction import leading_columns
-from nodewise.classifiers.views.label_sets import SetPosterior
-from nodewise.classifiers.views.posterior import Posterior
-from nodewise.classifiers.views.trust import TrustedPosterior
-from nodewise.classifiers.views.variance import BLOCK, GRAM_NODES, WIDE_BLOCK, paired_gain, variance_gain
-from nodewise.classifiers.views.views import SetsLearner, Views, ViewsLearner
+from nodewise.classifiers.views.graph_views import BLOCK, GRAM_NODES, WIDE_BLOCK, paired_gain, variance_gain
+from nodewise.classifiers.views.views import Views, ViewsLearner
 from nodewise.contracts import Capability, Observation, SharesPosterior, Strategy, can
 from nodewise.environment.runs import break_ties
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.compute import in_blocks
-from nodewise.ground.shared_column import SharedColumn
+from nodewise.ground.shared_column import MANY_CLASSES, SharedColumn
 from nodewise.strategies.sampled import Sight, labelled_sample, sample
 
 __all__ = ["LARGE_POOL", "Gain"]
@@ -164,13 +161,13 @@ def _settled_scores(sight: Sight) -> torch.Tensor:
     node of the least expected error: [run, node].
     """
     learner = sight.learner
-    if type(learner.posterior) not in (Posterior, SetPosterior, TrustedPosterior):
+    if learner.posterior.by_kernels:
         return _scores_on_gpu(sight)
     covariances = learner.covariances()
     undecided = _undecided_nodes(learner)
     scores = break_ties(_scores(learner, covariances, undecided), sight)
     on_cpu = scores.device.type == "cpu"  # elsewhere a recorded step may not branch
-    by_error = sight.num_classes <= _FEW_CLASSES and not isinstance(learner, SetsLearner)
+    by_error = sight.num_classes <= _FEW_CLASSES and not learner.several
     first, early = sight.step < 1, sight.step < (_EARLY * sight.num_classes if by_error else 1)
     if on_cpu and not bool(early):
         return scores
@@ -236,7 +233,7 @@ def _posterior(observation: Observation) -> ViewsLearner:
 
 def _undecided_nodes(learner: ViewsLearner) -> torch.Tensor:
     """How undecided each node is: [run, node]."""
-    if isinstance(learner, SetsLearner):
+    if learner.several:
         chance = torch.sigmoid(learner.logits())
         return (chance * (1 - chance)).sum(-1)
     return _undecided(learner.mean())
@@ -246,7 +243,7 @@ def _undecided(mean: torch.Tensor) -> torch.Tensor:
     """(1 − margin)², the margin that of softmax(6 · mean): [run, node, class] to [run, node]."""
     if mean.shape[-1] == 1:
         return torch.ones_like(mean[..., 0])
-    shared = SharedColumn.found_in(mean)
+    shared = SharedColumn.found_in(mean) if mean.shape[-1] >= MANY_CLASSES else None
     mean = mean if shared is None else shared.narrow(mean)
     first = mean.max(-1, keepdim=True)
     odds = torch.exp(_TEMPERATURE * (mean - first.values))  # of every class against the likeliest, which has 1
@@ -276,7 +273,7 @@ def _scores(learner: ViewsLearner, covariances: torch.Tensor, undecided: torch.T
             if known is not None:
                 gain = known[number][None]
             elif pairs is None:
-                gain = variance_gain(learner.views.turned(number), *of_runs)
+                gain = variance_gain(learner.views.turned(number, len(counting)), *of_runs)
             else:
                 gain = paired_gain(pairs[number], *of_runs)
             parts[number] = rows, weights[rows, number, None] * gain / gain.amax(1, keepdim=True).clamp_min(1e-12)

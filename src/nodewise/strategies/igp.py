@@ -86,7 +86,7 @@ class Igp(Strategy):
 
     def scores(self, observation: Observation) -> torch.Tensor:
         """The expected gain of the candidates, -inf for all others."""
-        pool, told, classes = observation.pool, observation.queried, observation.num_classes
+        pool, answered, classes = observation.pool, observation.queried, observation.num_classes
         filled, (runs, nodes) = observation.step_number, pool.shape
         if filled < (2 * classes if self.drawn is None else self.drawn):
             return observation.noise
@@ -94,8 +94,8 @@ class Igp(Strategy):
         wanted = (observation.graph.degree + 0.5 * observation.noise).masked_fill(~pool, -1)
         candidates = wanted.topk(min(self.candidates, nodes), 1).indices
         labels = wanted.new_full((nodes, runs, classes), 1 / classes)
-        one_hot = torch.nn.functional.one_hot(told.labels[:, :filled], classes).to(labels.dtype)
-        labels[told.nodes[:, :filled], torch.arange(runs, device=pool.device)[:, None]] = one_hot
+        one_hot = torch.nn.functional.one_hot(answered.labels[:, :filled], classes).to(labels.dtype)
+        labels[answered.nodes[:, :filled], torch.arange(runs, device=pool.device)[:, None]] = one_hot
         spread = reach.walk.mm(labels.view(1, nodes, -1))[0].view(nodes, runs, classes)
         chances = observation.probabilities.gather(1, candidates[..., None].expand(-1, -1, classes)).flatten(0, 1)
         gain = _gains(reach, spread, candidates, chances).view_as(candidates)

@@ -24,9 +24,11 @@ def cover_distance(points: torch.Tensor, nodes: torch.Tensor) -> torch.Tensor:
 class KCenter(Strategy):
     """The greedy k-center of Sener & Savarese (2018, algorithm 1) over the classifier's hidden layer.
 
-    The pool node with the largest distance to its nearest labelled node first; the first query at random. Distances are
-    taken anew in every step, since the hidden layer changes with every epoch. (The code released with the paper
-    measures them between predicted probabilities.)
+    The pool node with the largest distance to its nearest labelled node first.
+
+    Departures: the first query is drawn, since no label is there to begin with; distances are taken anew in every step,
+    since the hidden layer changes with every epoch, where the paper chooses a batch with one network. (The code
+    released with Hu et al. 2020 measures them between predicted probabilities.)
     """
 
     name = "kcenter"

@@ -14,7 +14,7 @@ class LeastConfidence(Strategy):
     """The smallest largest predicted probability first, ties at random.
 
     Lewis & Gale, "A sequential algorithm for training text classifiers" (SIGIR 1994); Culotta & McCallum (AAAI 2005):
-    arg max 1 − max_c p_c.
+    arg max 1 − max_c p_c. Departures: none.
     """
 
     name = "least-confidence"

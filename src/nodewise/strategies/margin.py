@@ -14,7 +14,7 @@ class Margin(Strategy):
     """The smallest difference between the two largest predicted probabilities first, ties at random.
 
     Scheffer, Decomain & Wrobel, "Active hidden Markov models for information extraction" (2001); Settles' survey (2009,
-    section 3.1): arg min p(first class) − p(second class). With a single class all nodes are alike.
+    section 3.1): arg min p(first class) − p(second class). With a single class all nodes are alike. Departures: none.
     """
 
     name = "margin"

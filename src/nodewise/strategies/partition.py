@@ -112,8 +112,8 @@ class _Joining:
 
     def _pair(self, one: int, other: int) -> Pair:
         gain = self._rows[one][other] * self._ends - self._degree[one] * self._degree[other]
-        apart = abs(self._total[one] / self._size[one] - self._total[other] / self._size[other])
-        return float(-gain), float(apart), min(one, other), max(one, other)
+        difference = abs(self._total[one] / self._size[one] - self._total[other] / self._size[other])
+        return float(-gain), float(difference), min(one, other), max(one, other)
 
     def _know(self, owner: int, pair: Pair) -> None:
         """The owner's best is this pair, if it gains."""
@@ -134,8 +134,8 @@ class _Joining:
         self._best[owner] = None
         if best > 0:
             equal = others[gains == best]
-            apart = np.abs(self._total[owner] / self._size[owner] - self._total[equal] / self._size[equal])
-            self._know(owner, self._pair(owner, int(equal[apart == apart.min()].min())))
+            difference = np.abs(self._total[owner] / self._size[owner] - self._total[equal] / self._size[equal])
+            self._know(owner, self._pair(owner, int(equal[difference == difference.min()].min())))
 
     def _join(self, one: int, other: int) -> None:
         rows = self._rows

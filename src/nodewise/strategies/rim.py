@@ -89,11 +89,11 @@ class Rim(Strategy):
     def scores(self, observation: Observation) -> torch.Tensor:
         """How many nodes each node would activate that are not yet."""
         reach: _Reach = observation.graph.prepared_by(_Preparation(self.threshold))
-        told, filled, shape = observation.queried, observation.step_number, observation.pool.shape
+        answered, filled, shape = observation.queried, observation.step_number, observation.pool.shape
         zeros = torch.zeros(shape, dtype=observation.graph.dtype, device=observation.graph.device)
         active = zeros
         if filled:
-            nodes, labels = told.nodes[:, :filled], told.labels[:, :filled]
+            nodes, labels = answered.nodes[:, :filled], answered.labels[:, :filled]
             rows = unit_rows(propagated_features(observation.graph)[nodes])
             same = labels[:, :, None] == labels[:, None]
             same &= ~torch.eye(filled, dtype=torch.bool, device=labels.device)

@@ -93,7 +93,7 @@ class _ClassifierSuite(Suite):
     def _started(
         self, graph: GraphTensors, runs: int = _RUNS, seed: int = 7, classes: int | None = None, budget: int = _LABELS
     ) -> Learner:
-        """Fresh learners, which are given no labels but those that are told: the graph has none."""
+        """Fresh learners, which are given no labels but those that it adds: the graph has none."""
         prepared = graph.prepared_by(self._classifier)
         known = graph.num_classes if classes is None else classes
         learner = self._classifier.start(graph.unlabelled, prepared, runs, known, budget)
@@ -293,9 +293,9 @@ class _ClassifierSuite(Suite):
         learner = self._taught(graph, self._started(graph, runs=1), runs=1)
         explains = cast(Explains, learner)
         evidence = explains.evidence(40)
-        told = sorted(int(_nodes(graph, step)[0, 0]) for step in range(_LABELS))
+        nodes = sorted(int(_nodes(graph, step)[0, 0]) for step in range(_LABELS))
         self.expect(
-            sorted(node for node, _ in evidence) == told, "evidence() gives the labelled nodes", f"got {evidence!r}"
+            sorted(node for node, _ in evidence) == nodes, "evidence() gives the labelled nodes", f"got {evidence!r}"
         )
         amounts = [amount for _, amount in evidence]
         self.expect(amounts == sorted(amounts, reverse=True), "evidence() gives the strongest first")

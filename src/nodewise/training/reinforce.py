@@ -13,7 +13,7 @@ from typing import Any, Literal, TypedDict, Unpack
 
 import torch
 
-from nodewise.classifiers import make_classifier
+from nodewise.classifiers import make_classifier, notes_on_graph
 from nodewise.contracts import Classifier, Observation, Strategy
 from nodewise.datasets import as_graph, default_budget
 from nodewise.environment import Environment, draw_splits, rollout
@@ -23,7 +23,7 @@ from nodewise.graph.features import prepared
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.compute import derive_seed, resolve_device
 from nodewise.ground.errors import InputError, UnknownNameError, WrongTypeError
-from nodewise.ground.events import Progress, Reporter, Warned, listening
+from nodewise.ground.events import Note, Progress, Reporter, Warned, listening
 from nodewise.policy import Policy, PolicySettings
 from nodewise.policy.policy import state
 from nodewise.training.checkpoint import DEAD_AFTER, Checkpoint, describe_sources
@@ -231,6 +231,9 @@ def _train(
             f"{len(graphs)} source graphs but {len(wanted)} kinds of features: give one for all, or one a graph"
         )
     learns, each = settings.classifier, wanted * len(graphs) if len(wanted) == 1 else wanted
+    for graph, spec in zip(graphs, each, strict=True):
+        for remark in notes_on_graph(learns, graph, spec):
+            report(Note(remark))
     graphs = [prepared(graph, spec, learns.default_features(graph)) for graph, spec in zip(graphs, each, strict=True)]
     settings = replace(settings, features=tuple(graph.features for graph in graphs))
     if len(settings.budgets) != len(graphs):

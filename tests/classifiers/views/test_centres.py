@@ -16,6 +16,7 @@ from nodewise.classifiers.views.centres import (
     believed,
     own_centres,
     placed_centres,
+    said_temperature,
 )
 from nodewise.classifiers.views.views import ViewsLearner
 from nodewise.environment import Environment, draw_splits, rollout
@@ -86,6 +87,25 @@ def test_before_the_first_label_the_models_answers_are_predicted() -> None:
     assert right > 0.8
     learner.set_suggestions(None)
     assert learner.logits().std() == 0
+
+
+def test_before_the_first_label_a_model_that_is_right_is_said_to_be_quite_sure() -> None:
+    """Six parts without an edge between them and a model that names each part: 0.5 was the most that could be said."""
+    parts = np.repeat(np.arange(6), 12)
+    inside = np.argwhere((parts[:, None] == parts) & np.triu(np.ones((72, 72), bool), 1))
+    graph = Graph.build(inside.T, 72, y=parts)
+    learner = learner_of(graph)
+    assert float(learner.solution().left_out.said) == 2  # nobody has said anything
+    learner.set_suggestions(answers_of(graph, 1, 1.0))
+    chances = torch.softmax(learner.logits()[0], -1)
+    assert torch.equal(chances.argmax(-1), torch.from_numpy(parts)) and 0.7 < float(chances.amax(-1).min()) < 0.9
+    learner.set_suggestions(None)
+    assert float(learner.solution().left_out.said) == 2
+
+
+def test_what_is_said_follows_the_usual_temperature_as_far_as_no_model_is_believed() -> None:
+    weights = torch.tensor([[0.5, 0.25, 0.0], [0.5, 0.25, 0.0], [0.0, 0.5, 1.0]])[:, None, None]
+    torch.testing.assert_close(said_temperature(2.0, weights, 8.0), torch.tensor([2.0, 4.0, 8.0]))
 
 
 def test_a_class_that_a_model_speaks_for_is_predicted_without_a_label() -> None:

@@ -15,8 +15,8 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from nodewise.classifiers.views import construction, kept, needs, views
-from nodewise.classifiers.views.construction import GraphViews, leading_columns
+from nodewise.classifiers.views import construction, graph_views, kept, needs, views
+from nodewise.classifiers.views.construction import GraphViews, leading_columns, make_views
 from nodewise.classifiers.views.kept import SUFFIX, read_views, write_views
 from nodewise.classifiers.views.views import Views, ViewsLearner, cached_views, tell_needs, views_needs
 from nodewise.datasets import synthetic_graph
@@ -299,7 +299,11 @@ def test_a_damaged_or_foreign_file_is_made_again(harm: object, folder: Path) -> 
     assert torch.equal(cached_views(tensors()).columns, made.columns)
 
 
-def test_no_flipped_bit_of_a_kept_file_is_read_as_other_views(folder: Path) -> None:
+@pytest.mark.parametrize("mapped_from", [0, 2**28])
+def test_no_flipped_bit_of_a_kept_file_is_read_as_other_views(
+    mapped_from: int, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kept, "_MAPPED", mapped_from)
     made = cached_views(tensors())
     (path,) = folder.glob(f"*{SUFFIX}")
     content, chance = path.read_bytes(), random.Random(4)
@@ -333,6 +337,36 @@ def test_kept_views_have_the_form_of_safetensors(folder: Path) -> None:
     made = cached_views(tensors())
     (path,) = folder.glob(f"*{SUFFIX}")
     assert torch.equal(load_file(path)["columns"], made.columns)
+
+
+@pytest.mark.parametrize("mapped_from", [0, 2**28])
+def test_what_is_read_outlives_its_file_and_writing_to_it_does_not_reach_the_file(
+    mapped_from: int, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kept, "_MAPPED", mapped_from)
+    made = cached_views(tensors())
+    (path,) = folder.glob(f"*{SUFFIX}")
+    content = path.read_bytes()
+    assert (8 + int.from_bytes(content[:8], "little")) % 64 == 0  # as memory is aligned: products give the same bits
+    read = read_views(path, made.columns.shape[0], made.leading_columns)
+    other = read_views(path, made.columns.shape[0], made.leading_columns)
+    assert read is not None and other is not None
+    read.columns.zero_()
+    assert path.read_bytes() == content
+    write_views(path, read)  # another file takes its place
+    assert torch.equal(other.columns, made.columns)
+    path.unlink()
+    assert torch.equal(other.columns, made.columns)
+
+
+def test_turned_columns_of_many_views_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = make_views(tensors())
+    few, many = GraphViews(made.names, made.columns), GraphViews(made.names, made.columns)
+    monkeypatch.setattr(graph_views, "_KEPT", 4 * made.leading_columns * len(made.columns))
+    for view in range(5):
+        assert torch.equal(few.turned(view, 4), made.columns[:, view, : made.leading_columns].T)
+        assert torch.equal(many.turned(view, 5), few.turned(view, 4))
+        assert few.turned(view, 4) is few.turned(view, 5) and many.turned(view, 5) is not many.turned(view, 5)
 
 
 def test_files_of_the_former_form_count_for_the_bound_of_the_cache(

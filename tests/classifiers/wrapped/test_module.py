@@ -112,6 +112,23 @@ def test_networks_that_do_not_fit_the_graph_are_refused_in_a_sentence() -> None:
         nw.evaluate("wine", "random", classifier=made, budget=4, runs=1)
 
 
+def test_a_network_of_pytorch_geometric_is_one_word_and_what_another_lacks_is_told_at_once() -> None:
+    made = TorchClassifier(GCN, epochs=3).network(13, 3, 0, torch.zeros(1, 13))
+    assert [tuple(one.shape) for one in made.parameters()] == [(64,), (64, 13), (3,), (3, 64)]
+    deep = TorchClassifier(partial(GCN, num_layers=3)).network(13, 3, 0, torch.zeros(1, 13))
+    assert sum(one.dim() == 2 for one in deep.parameters()) == 3, "what was given stays"
+    assert (
+        nw.evaluate("wine", "random", classifier=TorchClassifier(GCN, epochs=3), budget=4, runs=2).classifier == "GCN"
+    )
+
+    def wide(features: int, classes: int, width: int) -> torch.nn.Module:
+        return torch.nn.Linear(features, classes * width)
+
+    with pytest.raises(InputError, match=r"wide cannot be called .* \(missing a required argument: 'width'\): give"):
+        TorchClassifier(wide)
+    assert TorchClassifier(partial(wide, width=1)).name == "wide"
+
+
 @pytest.mark.slow
 def test_results_are_told_apart_by_the_network_and_its_training() -> None:
     ones = [TorchClassifier(SMALL), TorchClassifier(SMALL, epochs=20), TorchClassifier(partial(SMALL, dropout=0.5))]

@@ -264,6 +264,28 @@ def test_a_separator_without_a_table_is_refused(
     assert "--separator got ';', which is said of a table" in capfd.readouterr().err
 
 
+def test_labels_of_several_node_types_are_parted_and_noted_otherwise(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    folder, out = tmp_path / "mine", tmp_path / "out.npz"
+    folder.mkdir()
+    (folder / "nodes-paper.csv").write_text("id,label\n1,a;b\n2,;\n3,\n4,b\n5,a;b\n6,a\n", encoding="utf-8")
+    (folder / "nodes-author.csv").write_text("id\nAnn\nBo\n", encoding="utf-8")
+    (folder / "edges-by.csv").write_text("paper,author\n1,Ann\n2,Bo\n5,Ann\n", encoding="utf-8")
+    assert main(["convert", str(folder), str(out)]) == 0
+    assert "look like several classes with ';' between them" in " ".join(capfd.readouterr().err.split())
+    assert read_graph(out).class_names == (";", "a", "a;b", "b")
+    assert main(["session", "new", str(tmp_path / "job.nodewise"), str(folder), "--budget", "1"]) == 0
+    assert "look like several classes with ';' between them" in " ".join(capfd.readouterr().err.split())
+    assert main(["convert", str(folder), str(out), "--separator", ";"]) == 0
+    assert "look like" not in capfd.readouterr().err
+    made = read_graph(out)
+    assert made.relations is not None and made.y_sets is not None
+    assert made.y_sets.tolist() == [[1, 1], [0, 0], [-1, -1], [0, 1], [1, 1], [1, 0]]
+    assert main(["convert", str(folder), str(out), "--separator", ";", "--text", "label"]) == 2
+    assert "--text is said of one table" in capfd.readouterr().err
+
+
 @pytest.mark.parametrize("form", ["folder", "out.edges", "out.csv", "out.npz"])
 def test_names_that_a_spreadsheet_would_run_come_back(form: str, tmp_path: Path) -> None:
     names = ["=1+1", "b", "-5"]

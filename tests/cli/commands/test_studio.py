@@ -230,6 +230,29 @@ def test_a_token_is_not_in_the_browsers_command_line(tmp_path: Path, clean_envir
             process.communicate()
 
 
+def test_the_page_is_there_before_torch(clean_environment: dict[str, str]) -> None:
+    """The command loads it beside, while a person reads the page."""
+    code = "import sys, nodewise.studio.app; print('torch' in sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=clean_environment
+    )
+    assert done.stdout == "False\n"
+
+
+def test_a_missing_session_is_refused_before_anything_is_loaded(
+    clean_environment: dict[str, str], tmp_path: Path
+) -> None:
+    code = (
+        "import sys; from nodewise.cli import main; code = main(['studio', 'missing.nodewise']); print(code,"
+        " {'torch', 'fastapi', 'uvicorn'}.intersection(sys.modules))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=clean_environment, cwd=tmp_path
+    )
+    assert done.stdout == "2 set()\n"
+    assert "there is no session 'missing.nodewise'" in done.stderr
+
+
 def test_help_needs_nothing_heavy(clean_environment: dict[str, str]) -> None:
     code = (
         "import sys; from nodewise.cli import main; main(['studio', '--help']); print(*sorted({m.split('.')[0] for m in"

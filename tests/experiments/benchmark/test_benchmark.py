@@ -25,6 +25,7 @@ from nodewise.experiments.benchmark import (
     read_result,
     write_page,
 )
+from nodewise.experiments.benchmark import page as page_module
 from nodewise.experiments.benchmark.page import benchmark_page
 from nodewise.experiments.benchmark.plan import budgets_of
 from nodewise.experiments.benchmark.results import PlayedGraph, Row
@@ -141,6 +142,42 @@ def test_ranks_are_of_the_largest_full_table_and_the_page_says_what_is_missing()
     assert "Not played with gcn: " in benchmark_page(other) and "Not played with views" not in benchmark_page(other)
 
 
+def test_the_picture_says_that_domains_were_ranked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = []
+    monkeypatch.setattr(page_module, "save_figure", lambda figure, path: drawn.append(figure) or path)
+    result = made({"random": [50, 50, 60, 40], "gain": [70, 70, 55, 41], "age": [60, 60, 70, 45]}, ["a", "a", "b", "c"])
+    page_module.draw_ranks(result, tmp_path)
+    texts = [text.get_text() for text in drawn[0].axes[0].texts]
+    assert any(text.startswith("critical difference") and ", 3 domains, Friedman p" in text for text in texts)
+
+
+def at_several_budgets() -> BenchmarkResult:
+    """Three graphs of 10, 20 and 30 nodes at one and at ten labels a class, the smallest at one alone."""
+    result = made({"random": [50, 50, 60], "gain": [70, 70, 55]}, ["a", "b", "c"])
+    graphs = {name: replace(graph, nodes=10 * i + 10) for i, (name, graph) in enumerate(result.graphs.items())}
+    rows = [replace(row, per_class=labels) for labels in (1, 10) for row in result.rows]
+    return replace(result, graphs=graphs, rows=tuple(one for one in rows if (one.graph, one.per_class) != ("g0", 10)))
+
+
+def test_scores_and_leads_at_every_number_of_labels_a_class_stand_in_one_table() -> None:
+    page = benchmark_page(at_several_budgets())
+    assert "**With views, by labels a class**" in page
+    assert "| gain | 65.0 (+1.0) | 62.5 (+1.0) |" in page and "| random | 53.3 | 55.0 |" in page
+    assert "so that more labels may have fewer graphs (1: 3, 10: 2)." in page
+    assert "**With views, 1 label a class**" in page, "the number of labels that all graphs have, without five a class"
+    assert "by labels a class" not in benchmark_page(made({"random": [50], "gain": [60]}, ["a"]))
+
+
+def test_the_whole_part_ends_before_the_first_graph_that_lacks_a_cell() -> None:
+    result = at_several_budgets()
+    who, what = ("random", "gain"), ("views",)
+    assert result.whole_part(who, what) == result, "the smallest graph has no pool for ten labels a class: no hole"
+    cut = replace(result, rows=tuple(row for row in result.rows if (row.graph, row.strategy) != ("g1", "gain")))
+    part = cut.whole_part(who, what)
+    assert list(part.graphs) == ["g0"] and {row.graph for row in part.rows} == {"g0"}
+    assert not result.whole_part(("random", "gain", "age"), what).rows
+
+
 @pytest.mark.slow
 def test_a_time_limit_leaves_whole_cells_and_a_failure_the_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -227,3 +264,39 @@ def test_the_command_tells_the_cost_plays_and_joins(tmp_path: Path, capfd: pytes
     (tmp_path / "odd.json").write_text("{}")
     assert main([*command, "--join", str(tmp_path / "odd.json")]) == 2
     assert np.isfinite([row.micro_f1 for row in theirs.rows]).all()
+
+
+OWN = """
+import torch
+from sklearn.linear_model import LogisticRegression
+
+import nodewise as nw
+from nodewise.classifiers import SklearnClassifier
+
+
+class Hubs(nw.Strategy):
+    name = "most-neighbours"
+
+    def scores(self, observation):
+        return observation.graph.degree.float().expand(observation.runs, -1)
+
+
+line = SklearnClassifier(LogisticRegression(), name="regression")
+"""
+
+
+def test_a_strategy_classifier_and_graph_of_ones_own_on_the_command_line_on_copies_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "own_benchmark.py").write_text(OWN)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    write_graph(block_graph(), tmp_path / "blocks.npz")
+    command = ["benchmark", "--graphs", str(tmp_path / "blocks.npz"), "--labels", "1", "--runs", "2", "--copies", "2"]
+    command += ["--strategies", "random,own_benchmark:Hubs", "--classifiers", "own_benchmark:line"]
+    assert main([*command, "--out", str(tmp_path / "out"), "--device", "cpu"]) == 0, capfd.readouterr().err
+    result = read_result(tmp_path / "out" / "benchmark.json")
+    assert {(row.copy, row.strategy, row.classifier) for row in result.rows} == {
+        (copy, name, "regression") for copy in (0, 1) for name in ("random", "most-neighbours")
+    }
+    assert set(result.versions) == {"random", "most-neighbours", "regression"}
+    assert "Not told of" not in (tmp_path / "out" / "benchmark.md").read_text()

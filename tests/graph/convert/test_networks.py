@@ -44,6 +44,12 @@ def test_reads_a_well_known_graph() -> None:
     assert graph.homophily == pytest.approx(67 / 78)
 
 
+def test_a_graph_is_called_as_one_says_else_as_networkx_calls_it() -> None:
+    blocks = nx.stochastic_block_model([4, 4], [[0.9, 0.1], [0.1, 0.9]], seed=0)
+    assert Graph.from_networkx(blocks, label="block").name == "stochastic_block_model"
+    assert Graph.from_networkx(blocks, label="block", name="blocks").name == "blocks"
+
+
 def test_directed_parallel_and_looping_edges_become_one() -> None:
     other = nx.MultiDiGraph()
     other.add_edges_from([("a", "b"), ("b", "a"), ("a", "b"), ("b", "b"), ("b", 3)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
 
 import numpy as np
@@ -96,10 +97,8 @@ def test_the_bias_that_is_told_beside_the_estimate_is_the_measured_one(tmp_path:
     session.tell(list(range(8)), ["ab"[node % 2] for node in range(8)])
     report = session.stop_report()
     assert report.left_out_bias == bias and report.as_dict()["left_out_bias"]["graphs"] == bias.graphs
-    assert any(
-        f"on {bias.graphs} public graphs" in line and f"{bias.low:+.0f} to {bias.high:+.0f}" in line
-        for line in report.words
-    )
+    low, high = (f"{Decimal(str(end)).quantize(Decimal(1), ROUND_HALF_UP):+}" for end in (bias.low, bias.high))
+    assert any(f"on {bias.graphs} public graphs" in line and f"from {low} to {high}" in line for line in report.words)
 
 
 def test_the_report_says_what_it_lacks(tmp_path: Path) -> None:
@@ -220,3 +219,18 @@ def test_the_report_says_that_the_next_question_is_random(tmp_path: Path) -> Non
     (line,) = (line for line in report.words if "the next question is a random one" in line)
     assert line.startswith(report.why_random)
     assert session.ask().random
+
+
+@pytest.mark.parametrize("classifier", ["views", "gcn"])
+def test_with_one_class_alone_nothing_is_known_yet(tmp_path: Path, classifier: str) -> None:
+    with small_job(tmp_path / "job.nodewise", classifier=classifier) as session:
+        session.tell([3, 4, 5, 6, 7, 8], ["a"] * 6)
+        report = session.stop_report()
+        assert {(point.confidence, point.changed) for point in report.curve} == {(None, None)}
+        assert report.left_out is None and report.cross_validated is None and report.next_change is None
+        assert report.words[-1].startswith("so far only a has labels, so nothing else can be predicted")
+        assert not any("settled" in line or "100%" in line for line in report.words)
+        session.tell([40, 41], ["b", "b"])
+        report = session.stop_report()
+        assert [point.confidence is None for point in report.curve] == [True] * 6 + [False] * 2
+        assert not any("so far only" in line for line in report.words)

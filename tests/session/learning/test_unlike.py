@@ -9,26 +9,13 @@ import numpy as np
 import pytest
 
 from nodewise.contracts import SharesPosterior
-from nodewise.graph import Graph
-from nodewise.graph.knn.knn import knn_from_table
 from nodewise.session import Session
 from nodewise.session.learning.unlike import _unexplained, rows_unlike_labels
-from tests.session.jobs import small_job
-
-
-def texts(odd: int = 6) -> tuple[Graph, list[int]]:
-    """114 texts of two kinds and a few of a third; which kind each is of."""
-    generator = np.random.default_rng(5)
-    kinds = [2] * odd + [number % 2 for number in range(120 - odd)]
-    rows = [
-        " ".join(f"kind{kind}word{generator.integers(12)}" for _ in range(9)) + f" word{generator.integers(40)}"
-        for kind in kinds
-    ]
-    return knn_from_table({"text": rows}, 5, text="text", label=""), kinds
+from tests.session.jobs import small_job, texts_of_three_kinds
 
 
 def labelled_job(folder: Path, count: int = 24, **options: Any) -> tuple[Session, list[int]]:
-    graph, kinds = texts()
+    graph, kinds = texts_of_three_kinds()
     session = Session.create(folder / "job.nodewise", graph, budget=60, classes=["a", "b"], seed=0, **options)
     nodes = [node for node, kind in enumerate(kinds) if kind < 2][:count]
     names = [["ab"[kinds[node]]] if options.get("several") else "ab"[kinds[node]] for node in nodes]

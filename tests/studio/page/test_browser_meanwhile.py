@@ -111,3 +111,32 @@ def test_enter_in_the_search_takes_no_row_of_words_that_were_typed_over(browser:
         page.keyboard.type("4")
         page.keyboard.press("Enter")
         page.locator("#card h1", has_text=re.compile("^Note 24$")).wait_for()
+
+
+def test_an_answer_from_before_a_class_was_added_takes_neither_it_nor_the_focus_away(
+    browser: Browser, server: Server
+) -> None:
+    make(server, "job", notes(), classes="thing, plant")
+    with visit(browser, f"{server.address}/s/job") as seen:
+        page = seen.page
+        seen.ready()
+        late = []
+        page.route(re.compile("/api/v1/status"), lambda route: late.append((route, route.fetch())), times=1)
+        with page.expect_request(re.compile("/api/v1/status")):
+            server.post("/notes", session="job", annotator="somebody", node=3, text="look")
+        while not late:
+            page.wait_for_timeout(50)  # the studio has answered, the page has not heard it
+        page.keyboard.press("n")
+        page.locator("#class-name").fill("music")
+        page.keyboard.press("Enter")
+        music = page.locator("button.class[data-label=music]")
+        expect(music).to_be_focused()
+        route, answer = late[0]
+        with page.expect_response(re.compile("/api/v1/status")):
+            route.fulfill(response=answer)
+        page.wait_for_timeout(500)
+        expect(music).to_be_focused()
+        seen.ready()
+        with page.expect_response(re.compile("/tell$")) as told:
+            page.keyboard.press("Enter")
+        assert told.value.request.post_data_json["labels"][0]["label"] == "music"

@@ -34,6 +34,8 @@ def test_the_form_for_a_table_speaks_of_rows_and_never_of_nodes(
         form = seen.page.locator("form.creation")
         form.wait_for()
         expect(form).to_contain_text("drawn at random")
+        form.locator("details.more summary").click()
+        expect(form).to_contain_text("Seed")
         shown = form.inner_text()
         assert not re.search(r"\bnodes?\b", shown), shown
 

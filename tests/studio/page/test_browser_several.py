@@ -233,6 +233,24 @@ def test_table_map_and_bulk_know_sets(browser: Browser, server: Server) -> None:
         page.locator(".table-tools [role=status]", has_text=re.compile(rf"^{shown} rows?$")).wait_for()
 
 
+def test_a_row_of_the_table_shows_every_class_that_it_would_be_given(browser: Browser, server: Server) -> None:
+    names = ["one", "two", "three", "four", "five"]
+    rows = [
+        {"id": f"row {n}", "text": "alpha beta gamma" if n % 2 else "delta epsilon zeta", "topic": ""}
+        for n in range(40)
+    ]
+    make(server, "job", rows, several="true", classes=",".join(names))
+    labels = [{"node": node, "label": names[:4] if node % 2 else names[4:]} for node in range(10)]
+    server.post("/tell", session="job", annotator="me", labels=labels)
+    assert server.get("/nodes/21?session=job")["given"] == names[:4]
+    with visit(browser, f"{server.address}/s/job") as seen:
+        seen.ready()
+        seen.page.keyboard.press("l")
+        seen.page.locator(".table-row[data-node='21'] .link").click()
+        shown = seen.page.locator("[aria-label=Predicted] .name")
+        expect(shown.filter(has_text=re.compile("one|two|three|four"))).to_have_count(4)
+
+
 def test_a_choice_stays_with_its_row_and_audits_are_blind(browser: Browser, server: Server) -> None:
     rows = topics()
     make(server, "job", rows, several="true", classes=",".join(NAMES), audit=20, budget=20)

@@ -64,6 +64,25 @@ def test_another_type_can_be_labelled_and_one_is_proposed_where_no_table_has_lab
         assert session.graph.num_nodes == 3
 
 
+def test_labels_of_a_folder_that_look_like_sets_are_said_to_and_taken_apart(tmp_path: Path) -> None:
+    cells = ["pets;money", "pets", "money", "pets;money"]
+    marked = "".join(f"p{number},{cell}\n" for number, cell in enumerate(cells, 1))
+    first, *more = uploads({**FILES, "nodes-paper.csv": f"id,label\n{marked}p5,\n"})
+    (column,) = (each for each in preview(first, tmp_path, more=more)["columns"] if each["name"] == "label")
+    assert column["separator"] == ";"
+    for how in ({"separator": ";"}, {}):
+        new = NewSession(f"job{len(how)}", label="label", options={"budget": 1, "several": True}, **how)
+        with create_session(new, first, None, tmp_path, tmp_path, Silent(), more) as session:
+            graph = session.graph
+            assert session.settings.several and graph.class_names == ("money", "pets") and graph.relations is not None
+            assert graph.y_sets is not None
+            assert graph.y_sets.tolist() == [[1, 1], [0, 1], [1, 0], [1, 1], [-1, -1]]
+    with create_session(
+        NewSession("one", label="label", options={"budget": 1}), first, None, tmp_path, tmp_path, Silent(), more
+    ) as session:
+        assert session.graph.class_names == ("money", "pets", "pets;money")
+
+
 def test_a_plain_folder_is_a_graph_of_one_type(tmp_path: Path) -> None:
     files = {"nodes.csv": "id,label\na,x\nb,y\n", "edges.csv": "source,target\na,b\n"}
     seen = preview(packed(files), tmp_path)

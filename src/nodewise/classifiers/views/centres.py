@@ -8,9 +8,9 @@ import torch
 
 from nodewise.classifiers.views.products import Array, RowPropagation, diffuse, scipy_matrix, symmetric_propagation
 from nodewise.graph.tensors import GraphTensors
-from nodewise.ground.shared_column import SharedColumn, class_log_softmax
+from nodewise.ground.shared_column import SharedColumn
 
-__all__ = ["believed", "own_centres", "placed_centres"]
+__all__ = ["believed", "own_centres", "placed_centres", "said_temperature"]
 
 _BELIEF = 0.9
 """How much of a node's own centre is the model's; the rest is 1/C."""
@@ -88,7 +88,7 @@ def believed(
     there = targets.sum(1)
     count = there.sum(-1)  # [run]
     classes = shares.shape[-2] if shared is None else len(shared.column)
-    chance = class_log_softmax(scale * own, shared)
+    chance = torch.log_softmax(scale * own, -2) if shared is None else shared.log_softmax(scale * own)
     lead = torch.full_like(chance[..., 0, 0], torch.inf)  # [own, run]
     for other in (shares, torch.full_like(shares, 1 / classes)):
         better = ((chance - other.log()) * targets).sum(-2)  # [own, run, label]
@@ -98,3 +98,18 @@ def believed(
     first = MODEL_LEAD / (1 + (count / MODEL_LABELS).square())
     of_own = first + MODEL_DOUBT * (lead - MODEL_PROOF).clamp_max(0) * (count > 0)
     return torch.cat([of_own.new_zeros(2, len(count)), of_own])[:, None, None]
+
+
+def said_temperature(usual: float, weights: torch.Tensor, scale: float) -> torch.Tensor:
+    """The usual temperature of probabilities that are said where models speak: [run].
+
+    The usual one is for what few labels say. As far as a model is believed, the scale takes its place by which its
+    centre is held against the labels: benchmarks/suggestions_sure.py says how that was chosen.
+
+    Args:
+        usual: where no model speaks. weights: of the members, [centre, view, ridge, run].
+        scale: what centres are multiplied by before the softmax.
+    """
+    belief = weights[2:].sum((0, 1, 2))
+    moved: torch.Tensor = usual ** (1 - belief) * scale**belief
+    return moved

@@ -296,11 +296,11 @@ def _feature_views(x: Array, adjacency: sp.csr_matrix, columns: int, kind: Produ
     walk = kind(sp.diags(1 / np.asarray(loops.sum(1)).ravel()) @ loops)
     yield from _diffused(walk, x, ("walk",), alone, columns)
     del loops, walk
-    symmetric, apart = symmetric_propagation(adjacency, kind), count < LARGE or kind is SparseProduct
-    if apart:
+    symmetric, one_by_one = symmetric_propagation(adjacency, kind), count < LARGE or kind is SparseProduct
+    if one_by_one:
         yield from _diffused(symmetric, x, _AS_THEY_ARE, alone, columns)
     x -= (row := mean_row(x))  # in place: nothing else is made of it
-    yield from _diffused(symmetric, x, (() if apart else _AS_THEY_ARE) + _CENTRED_BEFORE, alone, columns, row)
+    yield from _diffused(symmetric, x, (() if one_by_one else _AS_THEY_ARE) + _CENTRED_BEFORE, alone, columns, row)
 
 
 def _kin_views(

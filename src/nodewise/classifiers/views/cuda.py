@@ -29,6 +29,8 @@ class CudaPosterior(Posterior):
         chosen: the number of the ridge with most weight in each view: int32 [run, view].
     """
 
+    by_kernels = True
+
     def _allocate(self) -> None:
         views = self.views.columns.shape[1]
         members, columns = (views, len(RIDGES), self.runs), min(LEADING, self.views.columns.shape[2])
@@ -106,7 +108,7 @@ class CudaPosterior(Posterior):
         zeros = torch.zeros(self.runs, dtype=torch.int64, device=self._device)
         self._absorb(zeros, zeros, torch.zeros_like(self._always))
 
-    def _absorb(self, nodes: torch.Tensor, labels: torch.Tensor, told: torch.Tensor) -> None:
+    def _absorb(self, nodes: torch.Tensor, labels: torch.Tensor, counted: torch.Tensor) -> None:
         _, views, width = self.views.columns.shape
         leading = self.covariance.shape[-1]
         sizes = self._sizes()
@@ -117,7 +119,7 @@ class CudaPosterior(Posterior):
             self.count,
             nodes,
             labels,
-            told,
+            counted,
             self._ridges,
             self._inverse,
             self.covariance,
@@ -148,16 +150,16 @@ class CudaPosterior(Posterior):
 
         A recorded step may not branch.
         """
-        told = self._always if valid is None else valid.to(torch.uint8)
+        counted = self._always if valid is None else valid.to(torch.uint8)
         nodes, labels = nodes.contiguous(), labels.contiguous()
-        self._absorb(nodes, labels, told)
+        self._absorb(nodes, labels, counted)
         kernels.commit[(1,)](
             self.nodes,
             self._labels,
             self.count,
             nodes,
             labels,
-            told,
+            counted,
             self.runs,
             self.room,
             RUNS=kernels.triton.next_power_of_2(self.runs),

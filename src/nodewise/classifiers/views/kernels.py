@@ -37,7 +37,7 @@ def absorb(
     count,
     asked,
     answers,
-    told,
+    counted,
     ridges,
     inverse,
     covariance,
@@ -64,12 +64,12 @@ def absorb(
     """One more label: Q by bordering, the covariance of the leading columns by a rank-one update, then the
     leave-one-out loss.
 
-    Program (run, ridge, view). Where nothing is told, ``told`` 0, only the losses are computed again.
+    Program (run, ridge, view). Where no label counts, ``counted`` 0, only the losses are computed again.
     """
     run, strength, view = tl.program_id(0).to(tl.int64), tl.program_id(1), tl.program_id(2)
     member = (view * strengths + strength) * runs + run
     before = tl.load(count)
-    new = (tl.load(told) != 0) & (before < room)
+    new = (tl.load(counted) != 0) & (before < room)
     after = before + new.to(tl.int64)
     ridge = tl.load(ridges + strength)
     node = tl.load(asked + run)
@@ -168,13 +168,13 @@ def absorb(
 
 
 @triton.jit
-def commit(nodes, labels, count, asked, answers, told, runs, room, RUNS: tl.constexpr):
+def commit(nodes, labels, count, asked, answers, counted, runs, room, RUNS: tl.constexpr):
     """Write down the label that `absorb` has taken in.
 
     One program of one warp, since it reads the count that it writes.
     """
     before = tl.load(count)
-    new = (tl.load(told) != 0) & (before < room)
+    new = (tl.load(counted) != 0) & (before < room)
     run = tl.arange(0, RUNS)
     inside = (run < runs) & new
     tl.store(nodes + run * room + before, tl.load(asked + run, mask=inside, other=0), mask=inside)
@@ -401,8 +401,8 @@ def compare_with_shares(
         higher = tl.maximum(peak, exponent)
         kept, power = tl.exp(peak - higher), tl.exp(exponent - higher)
         powers = powers * kept + power * tl.load(sums + cell, mask=there, other=1.0)
-        told = tl.load(predictions + cell[:, None] * classes + label[None, :], mask=valid, other=0.0)
-        mixed = mixed * kept[:, None] + power[:, None] * told
+        predicted = tl.load(predictions + cell[:, None] * classes + label[None, :], mask=valid, other=0.0)
+        mixed = mixed * kept[:, None] + power[:, None] * predicted
         peak = higher
     mixed = tl.where(named[None, :], mixed / powers[:, None], -float("inf"))
     mixed -= tl.max(mixed, 1)[:, None]

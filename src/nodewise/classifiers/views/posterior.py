@@ -26,11 +26,11 @@ from typing import NamedTuple
 
 import torch
 
-from nodewise.classifiers.views.centres import believed
+from nodewise.classifiers.views.centres import believed, said_temperature
 from nodewise.classifiers.views.graph_views import GraphViews
 from nodewise.classifiers.views.products import affine_product
 from nodewise.ground.compute import cores, in_blocks
-from nodewise.ground.shared_column import MANY_CLASSES, SharedColumn, class_log_softmax
+from nodewise.ground.shared_column import MANY_CLASSES, SharedColumn
 
 __all__ = [
     "DUAL_LIMIT",
@@ -59,10 +59,7 @@ DUAL_LIMIT = 256
 """Labels up to which Q is kept label by label; with more, everything is solved in the space of the columns."""
 
 _SOLVED, _SHARED = 2**23, 32
-"""Numbers in the labelled rows that are solved at once, with more, one view comes after another.
-
-Labels from which two cores share the views.
-"""
+"""Numbers in the labelled rows that are solved at once, not view by view; labels from which two cores share views."""
 
 
 class LeftOut(NamedTuple):
@@ -197,11 +194,15 @@ class Members:
         predictions = (nested[..., None, :] * self.predicted).sum((0, 1, 2))  # [run, class, label]
         # the temperature by the leave-one-out likelihood, with a prior worth a few labels around the usual one
         grid, counted = self.temperatures, self.targets if self.trust is None else self.targets * self.trust[:, None]
-        loss = -(class_log_softmax(grid.view(-1, 1, 1, 1) * predictions, self.shared) * counted).sum((-1, -2))
-        tested, said = (loss + temperature_prior(grid, one)[:, None] for one in (_USUAL_TEMPERATURE, _SAID_TEMPERATURE))
+        scaled = grid.view(-1, 1, 1, 1) * predictions
+        chance = torch.log_softmax(scaled, -2) if self.shared is None else self.shared.log_softmax(scaled)
+        loss = -(chance * counted).sum((-1, -2))
+        usual: float | torch.Tensor = _SAID_TEMPERATURE
+        if self.of_own is not None:
+            usual = said_temperature(_SAID_TEMPERATURE, self.weights, loss_scale(self.classes))
+        tested, said = (loss + temperature_prior(grid[:, None], one) for one in (_USUAL_TEMPERATURE, usual))
         by_class = predictions.transpose(1, 2)
-        if self.shared is not None:
-            by_class = self.shared.spread(by_class)
+        by_class = by_class if self.shared is None else self.shared.spread(by_class)
         return LeftOut(by_class, grid[tested.argmin(0)], grid[said.argmin(0)])
 
     def lead_over_shares(self) -> torch.Tensor:
@@ -223,7 +224,7 @@ class Members:
         return mean * self.number / (squares + 1).sqrt()
 
 
-def temperature_prior(temperatures: torch.Tensor, usual: float = _USUAL_TEMPERATURE) -> torch.Tensor:
+def temperature_prior(temperatures: torch.Tensor, usual: float | torch.Tensor = _USUAL_TEMPERATURE) -> torch.Tensor:
     """What speaks against each temperature beside the labels: a prior worth a few labels around the usual one."""
     return _TEMPERATURE_LABELS * torch.log(temperatures / usual).square() / 2
 
@@ -235,10 +236,7 @@ def stretched_by(out: torch.Tensor, wanted: torch.Tensor, count: torch.Tensor) -
 
 
 def loss_scale(classes: int) -> float:
-    """What predictions are multiplied by in the leave-one-out loss.
-
-    A full vote then has the same odds against all other classes, however many there are.
-    """
+    """What predictions are multiplied by in the leave-one-out loss, so that a full vote has the same odds always."""
     return _VOTE + math.log(max(1, classes - 1))
 
 
@@ -256,6 +254,8 @@ class Posterior:
         room: labels that each run has room for.
         own: the nodes' own centres, less 1/C: [own, node, class]; None where models have said nothing.
     """
+
+    by_kernels = False  # whether a GPU's own kernels compute it
 
     def __init__(self, views: GraphViews, runs: int, classes: int, room: int, own: torch.Tensor | None = None) -> None:
         self.views, self.runs, self.room = views, runs, max(1, room)
@@ -342,10 +342,8 @@ class Posterior:
             chosen = self._covariance_of(self.rows[:, :, : self._filled()], ridges.T.double()[..., None, None])
         else:
             number = (self._ridges.to(ridges.dtype) == ridges[..., None]).to(torch.int64).argmax(-1).T  # [view, run]
-            views, _, runs, columns, _ = self.covariance.shape
-            chosen = self.covariance.gather(1, number[:, None, :, None, None].expand(views, 1, runs, columns, columns))[
-                :, 0
-            ]
+            index = number[:, None, :, None, None].expand(-1, 1, -1, *self.covariance.shape[-2:])
+            chosen = self.covariance.gather(1, index)[:, 0]
         return chosen.to(self.views.columns.dtype)
 
     def _covariance_of(self, rows: torch.Tensor, ridges: torch.Tensor) -> torch.Tensor:
@@ -363,8 +361,8 @@ class Posterior:
         """
         if not self._keeps:
             self._keep()
-        told = torch.ones(1, dtype=torch.float64, device=self._device) if valid is None else valid.double()
-        row = self._rows(nodes) * told  # [view, run, column]
+        counted = torch.ones(1, dtype=torch.float64, device=self._device) if valid is None else valid.double()
+        row = self._rows(nodes) * counted  # [view, run, column]
         ridges, index = self._ridges.view(1, -1, 1), self.count.clamp_max(self.room - 1)
         if self._inverse is not None:
             size = int(index) + 1 if self._device.type == "cpu" else self.room
@@ -372,19 +370,19 @@ class Posterior:
             # [view, run, label]; 0 where nothing is filled
             products = (self.rows[:, :, :size] @ row[..., None])[..., 0]
             along = (inverse @ products[:, None, ..., None])[..., 0]  # [view, ridge, run, label]
-            schur = told / (row.square().sum(-1)[:, None] + ridges - (along * products[:, None]).sum(-1))
+            schur = counted / (row.square().sum(-1)[:, None] + ridges - (along * products[:, None]).sum(-1))
             along.sub_(self._zeros(size).index_fill_(0, index, 1.0))
             inverse.addcmul_((schur[..., None] * along)[..., None], along[..., None, :])
         # M ← M − M z zᵀ M / (zᵀ M z + r)
         leading = row[..., : self.covariance.shape[-1]]
         along = (self.covariance @ leading[:, None, ..., None])[..., 0]  # [view, ridge, run, column]
-        scale = told / ((along * leading[:, None]).sum(-1) + ridges)
+        scale = counted / ((along * leading[:, None]).sum(-1) + ridges)
         self.covariance.addcmul_((scale[..., None] * along)[..., None], along[..., None, :], value=-1)
         self.nodes.index_copy_(1, index, nodes[:, None])
         self.rows.index_copy_(2, index, row[:, :, None])
-        self.mask.index_copy_(1, index, told.expand(self.runs, 1))
-        self.targets.index_copy_(1, index, self._encoded(labels[:, None]) * told)
-        self.count.add_(told.long())
+        self.mask.index_copy_(1, index, counted.expand(self.runs, 1))
+        self.targets.index_copy_(1, index, self._encoded(labels[:, None]) * counted)
+        self.count.add_(counted.long())
 
     def _encoded(self, labels: torch.Tensor) -> torch.Tensor:
         """Labels as targets, one-hot: int64 [run, label] to [run, label, class]."""
@@ -577,7 +575,9 @@ class Posterior:
             root = times if root is None else root * times
         scale = stretched_by(*((out, wanted) if root is None else (out * root, wanted * root)), count)
         predicted = torch.addcmul(centre - even, scale[..., None, None], out, out=out)
-        loss = class_log_softmax(loss_scale(self.classes) * predicted, shared).mul_(targets).sum(-2).neg_()
+        scaled = loss_scale(self.classes) * predicted
+        chance = torch.log_softmax(scaled, -2) if shared is None else shared.log_softmax(scaled)
+        loss = chance.mul_(targets).sum(-2).neg_()
         if self.trust is not None:
             loss.mul_(self.trust)
         whole_loss = loss.sum(-1)  # [centre, view, ridge, run]

@@ -50,8 +50,8 @@ class TrustedPosterior(Posterior):
         Args:
             valid: as for the plain posterior, which a GPU's recorded steps need; here there are none.
         """
-        told, known = self.labels()
-        self.add_many(torch.cat([told, nodes[:, None]], 1), torch.cat([known, labels[:, None]], 1))
+        labelled, known = self.labels()
+        self.add_many(torch.cat([labelled, nodes[:, None]], 1), torch.cat([known, labels[:, None]], 1))
 
     def members(self) -> Members:
         """Leave-one-out predictions, losses and weights of all members, with each label's own noise."""

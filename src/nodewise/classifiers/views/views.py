@@ -20,14 +20,14 @@ from nodewise.classifiers.views.construction import (
     make_views,
     view_names,
 )
+from nodewise.classifiers.views.graph_views import first_gains
 from nodewise.classifiers.views.kept import SUFFIX, read_views, write_views
 from nodewise.classifiers.views.label_sets import SetMembers, SetPosterior, log_odds
 from nodewise.classifiers.views.needs import Needs, check_gpu, graph_sizes, tell_needs, views_needs
 from nodewise.classifiers.views.places import Places
-from nodewise.classifiers.views.posterior import DUAL_LIMIT, RIDGES, Fit, Posterior
+from nodewise.classifiers.views.posterior import DUAL_LIMIT, FIRST_RIDGE, RIDGES, Fit, Posterior
 from nodewise.classifiers.views.products import LARGE
 from nodewise.classifiers.views.trust import TrustedPosterior, doubt
-from nodewise.classifiers.views.variance import first_gains
 from nodewise.contracts import Capability, Classifier, Learner, Queried
 from nodewise.graph import Graph
 from nodewise.graph.tensors import GraphTensors
@@ -53,7 +53,7 @@ for a first question (`first_gains`: the first ridge, its sampling): kept ones a
 """
 
 _LEAST_NODES = 2000
-"""Graphs smaller than this are not worth a file: their views are made in a moment."""
+"""Graphs smaller than this are worth neither a file nor a word: their views are made in a moment, in a few MB."""
 
 _TRIED = 12
 """Views that the kernels of a GPU were tried with, at most: with more the posterior is computed by torch."""
@@ -100,7 +100,8 @@ class Views(Classifier):
 
     def foresee(self, graph: Graph, reporter: Reporter) -> None:
         """Say what `prepare` will take, and refuse a graph for which the memory is not there."""
-        tell_needs(graph, reporter)
+        if graph.num_nodes >= _LEAST_NODES:
+            tell_needs(graph, reporter)
 
     def prepare(self, graph: GraphTensors, reporter: Reporter | None = None) -> GraphViews:
         """The views, from the user's cache where they were made before."""
@@ -146,8 +147,10 @@ class ViewsLearner(Learner):
 
     Attributes:
         posterior: the labels and what follows from them.
+        several: whether a node may have several classes.
     """
 
+    several = False
     capabilities = frozenset[Capability]({"posterior"})
 
     def __init__(self, graph: GraphTensors, views: GraphViews, runs: int, classes: int, budget: int) -> None:
@@ -232,7 +235,7 @@ class ViewsLearner(Learner):
         """
         if trust is None and self._trusted is None:
             return
-        if not self._keeps or isinstance(self, SetsLearner):
+        if not self._keeps or self.several:
             raise InputError("sets of labels, and labels on a GPU, are not doubted: leave trust out")
         sure = np.zeros(self._graph.num_nodes, bool) if confirmed is None else confirmed
         self._trusted = None if trust is None else (torch.from_numpy(trust.copy()), torch.from_numpy(sure.copy()))
@@ -354,8 +357,8 @@ class ViewsLearner(Learner):
         places = self._rows_placed()
         arrays = {"columns": self.views.columns.cpu().numpy()}
         arrays |= {f"place {name}": array for name, array in places.arrays.items()}
-        told = {"views": list(self.views.names), "leading": self.views.leading_columns, "version": VIEWS_VERSION}
-        return arrays, told
+        record = {"views": list(self.views.names), "leading": self.views.leading_columns, "version": VIEWS_VERSION}
+        return arrays, record
 
     def new_rows(self, features: Any, joined: Any) -> torch.Tensor:
         """The logits of rows that are not in the graph, [row, class], of one run: see `places`.
@@ -409,7 +412,7 @@ class ViewsLearner(Learner):
         Label i adds Σ_v z_vᵀ z_vi b_vi to the node's mean, b its coefficient for the class.
         """
         count = int(self.posterior.count)
-        known = self._mean is not None and self._keeps and not isinstance(self, SetsLearner)
+        known = self._mean is not None and self._keeps and not self.several
         logits = self._logits_of(self.mean()[:, [node]]) if known else self.part(torch.tensor([node])).logits()
         best = int(logits[0, 0].argmax())
         alike = (self.posterior.rows[:, 0, :count] @ self.views.columns[node].double()[..., None])[..., 0]
@@ -430,7 +433,7 @@ class ViewsLearner(Learner):
         covariance = self.covariances()[heaviest, 0]
         columns = self.views.columns[:, heaviest, : self.views.leading_columns]
         own = columns[node]
-        across = columns[nodes].T.contiguous() if len(nodes) < len(columns) else self.views.turned(heaviest)
+        across = columns[nodes].T.contiguous() if len(nodes) < len(columns) else self.views.turned(heaviest, 1)
         moved = covariance @ across
         variance = (moved * across).sum(0)
         shares = (own @ moved).square() / (
@@ -448,6 +451,8 @@ class SetsLearner(ViewsLearner):
 
     Labels are 0 or 1, [run, k, class]; `mean` is what is predicted less the classes' shares.
     """
+
+    several = True
 
     def __init__(self, graph: GraphTensors, views: GraphViews, runs: int, classes: int, budget: int) -> None:
         super().__init__(graph, views, runs, classes, budget)
@@ -468,8 +473,8 @@ class SetsLearner(ViewsLearner):
 
     def saved(self) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
         """As for one class a node, and that there may be several."""
-        arrays, told = super().saved()
-        return arrays, {**told, "several": True}
+        arrays, record = super().saved()
+        return arrays, {**record, "several": True}
 
     def _set_members(self) -> SetMembers:
         members = self.solution().members()
@@ -501,7 +506,8 @@ class SetsLearner(ViewsLearner):
 
 def _on(graph: GraphTensors, views: GraphViews) -> GraphViews:
     """The views where the graph is."""
-    check_gpu(views, graph.device)
+    if graph.device.type == "cuda":
+        check_gpu(views, graph.device)
     return views.to(graph.device, graph.dtype)
 
 
@@ -538,6 +544,6 @@ def cached_views(graph: GraphTensors, reporter: Reporter | None = None, leading:
             tell_needs(graph, report)
             views = make_views(graph, report, leading)
             if nodes >= LARGE:  # where the first question would take seconds
-                views = replace(views, first_gains=first_gains(views))
+                views = replace(views, first_gains=first_gains(views, RIDGES[FIRST_RIDGE]))
             write_views(path, views)
     return views

@@ -20,7 +20,7 @@ __all__ = ["LabelKeeper", "library_version", "plain", "qualified"]
 
 
 class LabelKeeper(Learner):
-    """Runs that keep what they were told, sorted by node, so that predictions do not depend on the order of labels.
+    """Runs that keep their labels, sorted by node, so that predictions do not depend on the order of labels.
 
     `compute` is called when predictions are first looked at after a label came: what nobody looks at costs nothing.
 

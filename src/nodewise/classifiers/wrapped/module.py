@@ -25,6 +25,9 @@ from nodewise.ground.events import Progress, Reporter, count
 
 __all__ = ["TorchClassifier"]
 
+_USUAL = {"hidden_channels": 64, "num_layers": 2}
+"""What a network gets that must be told these and was not: as the paper's GCN has them."""
+
 
 @dataclass(frozen=True)
 class TorchClassifier(Classifier):
@@ -32,18 +35,18 @@ class TorchClassifier(Classifier):
 
     Example:
         >>> import nodewise as nw
-        >>> from functools import partial
         >>> from torch_geometric.nn import GCN
         >>> from nodewise.classifiers import TorchClassifier
-        >>> network = TorchClassifier(partial(GCN, hidden_channels=16, num_layers=2), epochs=20)
+        >>> network = TorchClassifier(GCN, epochs=20)  # or partial(GCN, hidden_channels=16, num_layers=3)
         >>> nw.evaluate("wine", "random", classifier=network, budget=9, runs=2).classifier
         'GCN'
 
     Attributes:
         module: what makes the network: a class or function that is called with ``in_channels=…`` and
             ``out_channels=…`` where it knows these names, as PyTorch Geometric's do, else with the number of features
-            and of classes. Or a network, which then has as many outputs as there are classes: copies of it learn, their
-            weights drawn anew. It is called with the features, and with ``edge_index`` where it takes two arguments.
+            and of classes; one that must be told ``hidden_channels`` and ``num_layers`` gets 64 and 2. Or a network,
+            which then has as many outputs as there are classes: copies of it learn, their weights drawn anew. It is
+            called with the features, and with ``edge_index`` where it takes two arguments.
         epochs: of training. Trained anew: from the first weights, whenever somebody looks after a label came.
             Trained on: after the last label; each label before that brings one epoch.
         anew: whether it is trained anew, so that predictions follow from the labels alone, or on.
@@ -75,6 +78,8 @@ class TorchClassifier(Classifier):
             )
         if isinstance(self.module, Module):
             _redraw(self.module, draw=False)
+        else:
+            _call(self.module, 1, 1)  # what it lacks is told here, not in the middle of a comparison
         kind = self._kind
         grows = self.anew and not isinstance(self.module, Module)
         object.__setattr__(self, "name", self.name or (kind.__name__ if kind.__name__.isidentifier() else "network"))
@@ -130,16 +135,41 @@ class TorchClassifier(Classifier):
                 made: Module = deepcopy(self.module)
                 _redraw(made)
             else:
-                known = inspect.signature(self.module).parameters
-                named = {"in_channels", "out_channels"} <= set(known)
-                made = (
-                    self.module(in_channels=features, out_channels=classes) if named else self.module(features, classes)
-                )
+                arguments = _call(self.module, features, classes)
+                made = self.module(*arguments.args, **arguments.kwargs)
             if not isinstance(made, Module):
                 raise InputError(
                     f"{self.name} made a {type(made).__name__}, which is no network: give what makes a torch.nn.Module"
                 )
             return made.to(x.device, x.dtype)
+
+
+def _call(module: Callable[..., Module], features: int, classes: int) -> inspect.BoundArguments:
+    """What a class or function that makes networks is called with.
+
+    Raises:
+        InputError: it needs more than is known.
+    """
+    try:
+        signature = inspect.signature(module)
+    except ValueError:  # some that are written in C do not tell theirs
+        signature = inspect.signature(lambda features, classes: None)
+    known = signature.parameters
+    if not {"in_channels", "out_channels"} <= set(known):
+        positional: tuple[int, ...] = (features, classes)
+        named: dict[str, int] = {}
+    else:
+        positional, named = (), {"in_channels": features, "out_channels": classes}
+        named |= {
+            name: _USUAL[name] for name in _USUAL if name in known and known[name].default is inspect.Parameter.empty
+        }
+    try:
+        return signature.bind(*positional, **named)
+    except TypeError as error:
+        raise InputError(
+            f"{getattr(module, '__name__', 'what makes the network')} cannot be called with the numbers of features and"
+            f" classes alone ({error}): give the rest, as in functools.partial(…, name=value)"
+        ) from None
 
 
 class _Settings(NamedTuple):
@@ -269,9 +299,9 @@ class _Together:
         with _draws(seed, nodes.device):
             self._adam.zero_grad()
             scores = self._pass()
-            told = scores.gather(1, nodes[..., None].expand(-1, -1, scores.shape[-1]))
+            of_labels = scores.gather(1, nodes[..., None].expand(-1, -1, scores.shape[-1]))
             # the sum over runs of the mean over labels: no run's gradient depends on another
-            loss = torch.nn.functional.cross_entropy(told.flatten(0, 1), labels.flatten(), reduction="sum")
+            loss = torch.nn.functional.cross_entropy(of_labels.flatten(0, 1), labels.flatten(), reduction="sum")
             (loss / nodes.shape[1]).backward()
             self._adam.step()
 

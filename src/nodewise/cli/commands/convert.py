@@ -139,8 +139,8 @@ def convert(
     graph = prepared(graph, spec, "raw")
     dropped = write_graph(graph, out)
     if json:
-        told = {"notes": list(graph.notes), "dropped": dropped}
-        screen.json({"schema": 1, "out": str(out), "features": graph.features, **describe(graph), **told}, json)
+        summary = {"notes": list(graph.notes), "dropped": dropped}
+        screen.json({"schema": 1, "out": str(out), "features": graph.features, **describe(graph), **summary}, json)
         return
     for note in graph.notes:
         screen.note(f"note: {note}")
@@ -207,9 +207,17 @@ def _from_graph(source: str, how: _How, data_dir: Path | None, reporter: Reporte
             "--weighted is said of a nearest-neighbour graph: add --knn K, such as --knn 10; weights that a file holds"
             " are kept as they are"
         )
-    if how.edges is None and how.text is None and how.label is None and how.separator is None:
-        if how.labelled is not None or how.directed:
-            graph = read_graph(source, labelled=how.labelled, directed=how.directed, several=how.several)
+    nodes, edges = Path(source).expanduser(), how.edges
+    says_labels = nodes.is_dir() or nodes.suffix.lower() == ".graphml"  # in texts, which may name several classes
+    if edges is None and how.text is None and how.label is None and (how.separator is None or says_labels):
+        if how.labelled is not None or how.directed or how.separator is not None:
+            graph = read_graph(
+                source,
+                labelled=how.labelled,
+                directed=how.directed,
+                several=how.several,
+                separator=how.separator,
+            )
             if how.directed and graph.relations is None and Path(source).suffix.lower() in (".npz", ".graphml"):
                 raise InputError(
                     f"--directed is said of tables and edge lists; {source!r} says itself whether its edges lead one"
@@ -217,8 +225,15 @@ def _from_graph(source: str, how: _How, data_dir: Path | None, reporter: Reporte
                 )
             return graph
         return load_graph(source, data_dir=data_dir, reporter=reporter, several=how.several)
-    nodes, edges = Path(source).expanduser(), how.edges
     if nodes.is_dir():
+        from nodewise.graph.io.relational_folder import is_relational_folder
+
+        if is_relational_folder(nodes):
+            option = "--text" if how.text is not None else "--label" if how.label is not None else "--edges"
+            raise InputError(
+                f"{option} is said of one table, and {source!r} holds one for each node type, whose columns are found"
+                " by their names: leave it out"
+            )
         nodes, edges = nodes / "nodes.csv", edges or nodes / "edges.csv"
     elif edges is None:
         options = {"--text": how.text, "--label": how.label, "--separator": how.separator}
@@ -227,8 +242,8 @@ def _from_graph(source: str, how: _How, data_dir: Path | None, reporter: Reporte
             f"{given}, which is said of a table, but {source!r} alone has no edges: add --knn K to join similar"
             " rows, or --edges FILE with a table of edges"
         )
-    told = {"text": how.text, "label": how.label, "directed": how.directed, "separator": how.separator}
-    return Graph.from_csv(nodes, edges, **told)
+    reading = {"text": how.text, "label": how.label, "directed": how.directed, "separator": how.separator}
+    return Graph.from_csv(nodes, edges, **reading)
 
 
 def _check_ending(out: Path) -> None:

@@ -69,10 +69,10 @@ def _list_all(screen: Screen, folder: Path, json: Path | None) -> None:
     catalogued = {name: find_info(name) for name in list_datasets(folder)}
     known = {name: None if info is None else as_it_is(info, folder, _READ) for name, info in catalogued.items()}
     if json:
-        told = [
+        described = [
             {"name": name, "ready": True} if info is None else _details(info, folder) for name, info in known.items()
         ]
-        screen.json({"schema": 1, "data_dir": str(folder), "datasets": told}, json)
+        screen.json({"schema": 1, "data_dir": str(folder), "datasets": described}, json)
         return
     rows: list[tuple[Cell, ...]] = []
     for name, info in known.items():

@@ -122,11 +122,14 @@ def studio(
     import sys
     import threading
 
+    from nodewise.session.log.database import check_header
     from nodewise.studio import require_extra
     from nodewise.studio.guard.origins import is_loopback
     from nodewise.studio.guard.people import People
     from nodewise.studio.guard.tokens import new_token, token_from_file
 
+    if session is not None:
+        check_header(session)
     require_extra()
     from nodewise.session import Session
     from nodewise.studio import StudioSettings, address, bind, create_app, make_server, open_browser

@@ -58,7 +58,7 @@ def read_glove(
     known: list[str] = []
     vectors: list[npt.NDArray[np.float32]] = []
     total, read_bytes = path.stat().st_size, [0]
-    told = 0
+    reported = 0
     for number, line in enumerate(_lines(path, width, lambda done: read_bytes.__setitem__(0, done)), start=1):
         spaces = line.count(b" ")
         if not line:
@@ -70,9 +70,11 @@ def read_glove(
         if word is not None:
             known.append(word)
             vectors.append(_vector(path, number, line, width))
-        if read_bytes[0] - told >= 50_000_000:
-            told = read_bytes[0]
-            reporter(Progress("read GloVe (MB)", told // 1_000_000, total // 1_000_000, {"words": float(len(known))}))
+        if read_bytes[0] - reported >= 50_000_000:
+            reported = read_bytes[0]
+            reporter(
+                Progress("read GloVe (MB)", reported // 1_000_000, total // 1_000_000, {"words": float(len(known))})
+            )
     reporter(Progress("read GloVe (MB)", -(-total // 1_000_000), -(-total // 1_000_000), {"words": float(len(known))}))
     return known, np.stack(vectors) if vectors else np.zeros((0, width), dtype=np.float32)
 

@@ -226,9 +226,9 @@ def _array(shape: Any, kind: Any, fortran: bool, data: Any) -> npt.NDArray[Any]:
     if not isinstance(data, (bytes, bytearray)):
         raise PickleRefusedError("holds an array of records or objects, not of numbers")
     dtype = np.dtype(kind.order.replace("|", "<") + kind.code)
-    told = math.prod(shape) * dtype.itemsize
-    if told != len(data):
-        raise PickleRefusedError(f"gives a shape of {told:,} bytes, but holds {len(data):,}")
+    announced = math.prod(shape) * dtype.itemsize
+    if announced != len(data):
+        raise PickleRefusedError(f"gives a shape of {announced:,} bytes, but holds {len(data):,}")
     return np.frombuffer(bytes(data), dtype).reshape(shape, order="F" if fortran else "C")
 
 

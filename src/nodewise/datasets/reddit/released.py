@@ -108,7 +108,9 @@ def _array(path: Path, shape: tuple[int | None, ...], kinds: str, what: str) -> 
             f"{path.name} is not a pickled array of numbers: it {error}. Nothing of it was executed; get the file from"
             " the authors' repository again"
         ) from None
-    fits = array.ndim == len(shape) and all(told in (None, side) for told, side in zip(shape, array.shape, strict=True))
+    fits = array.ndim == len(shape) and all(
+        expected in (None, side) for expected, side in zip(shape, array.shape, strict=True)
+    )
     if not fits or array.dtype.kind not in kinds:
         wanted = " × ".join("any" if side is None else f"{side:,}" for side in shape)
         raise GraphError(

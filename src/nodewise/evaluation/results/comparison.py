@@ -78,8 +78,8 @@ class Setting:
     def head(self) -> dict[str, Any]:
         """What tells it from other settings, as files hold it."""
         names = ("graph", "features", "classifier", "budget")
-        told = {} if self.protocol is None else self.protocol.identity()
-        return {**{name: getattr(self, name) for name in names}, **({"protocol": told} if told else {})}
+        unusual = {} if self.protocol is None else self.protocol.identity()
+        return {**{name: getattr(self, name) for name in names}, **({"protocol": unusual} if unusual else {})}
 
     def scores(self, metric: Metric | str = "micro_f1") -> dict[str, npt.NDArray[np.float64]]:
         """By method: [run] each."""
@@ -504,9 +504,9 @@ def _other_classifiers(comparison: Comparison) -> str:
     if len({frozenset(names) for names in played.values()}) < 2:
         return ""
     alone = [name for name in played if any(s.outcomes[name].policy for s in comparison.settings if name in s.outcomes)]
-    told = "; ".join(f"{name} with {', '.join(sorted(played[name]))}" for name in alone)
+    others = "; ".join(f"{name} with {', '.join(sorted(played[name]))}" for name in alone)
     return (
-        f" Not all strategies were played with the same classifier ({told}: what a policy was trained with), so their"
+        f" Not all strategies were played with the same classifier ({others}: what a policy was trained with), so their"
         " difference is not the strategy's alone: name one classifier for all."
     )
 

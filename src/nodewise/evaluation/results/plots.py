@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from nodewise.evaluation.results.statistics import Interval, Ranking
 from nodewise.ground.errors import InputError
+from nodewise.ground.events import count
 from nodewise.ground.files import remove_dead_parts, whole_file
 
 if TYPE_CHECKING:
@@ -145,8 +146,12 @@ def draw_win_rates(axes: Axes, names: Sequence[str], rates: npt.NDArray[np.float
     axes.set_title("percent of runs in which the row beats the column", fontsize=10)
 
 
-def draw_critical_difference(axes: Axes, ranking: Ranking) -> None:
-    """Average ranks on a line, best on the left; a bar joins methods that cannot be told apart (Demšar 2006)."""
+def draw_critical_difference(axes: Axes, ranking: Ranking, over: str = "graph") -> None:
+    """Average ranks on a line, best on the left; a bar joins methods that cannot be told apart (Demšar 2006).
+
+    Args:
+        over: what was ranked once each, in the singular.
+    """
     names, values = list(ranking.ranks), list(ranking.ranks.values())
     low, high = 1, max(len(names), 2)
     half = (len(names) + 1) // 2
@@ -182,7 +187,7 @@ def draw_critical_difference(axes: Axes, ranking: Ranking) -> None:
     axes.text(
         low,
         1.45,
-        f"{text}, {ranking.graphs} graphs, Friedman p {ranking.friedman_p:.2g}",
+        f"{text}, {count(ranking.graphs, over)}, Friedman p {ranking.friedman_p:.2g}",
         ha="left",
         va="bottom",
         fontsize=8,

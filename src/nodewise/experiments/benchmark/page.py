@@ -15,7 +15,8 @@ from nodewise.ground.events import count
 __all__ = ["benchmark_page", "draw_ranks", "write_page"]
 
 _USUAL = 5
-"""Labels a class of the pictures and of the tables that show one budget, where they were played."""
+"""Labels a class of the pictures and of the tables that show one budget, where they were played; else the most that as
+many graphs have as any."""
 
 
 def write_page(result: BenchmarkResult, folder: str | Path) -> list[Path]:
@@ -39,7 +40,7 @@ def draw_ranks(result: BenchmarkResult, folder: Path) -> dict[str, Path]:
         ranking = result.ranking(classifier, _shown(result))
         if ranking is not None and len(ranking.ranks) > 2 and ranking.graphs > 2:
             figure = new_figure(7, 1.4 + 0.25 * len(ranking.ranks))
-            draw_critical_difference(figure.subplots(), ranking)
+            draw_critical_difference(figure.subplots(), ranking, "domain")
             name = re.sub(r"[^A-Za-z0-9.+_-]+", "-", classifier)
             pictures[classifier] = save_figure(figure, folder / f"benchmark-{name}.png")
     return pictures
@@ -71,17 +72,20 @@ def benchmark_page(
         f" ({result.machine or 'machine not recorded'}). {_versions(result)}",
     ]
     for classifier in classifiers:
-        told = f"{_first(result, classifier, shown)} {_lacking(result, classifier, shown)}".strip()
-        parts += [f"## With {classifier}", told, to_markdown(_ranks(result, classifier))]
+        sentences = f"{_first(result, classifier, shown)} {_lacking(result, classifier, shown)}".strip()
+        parts += [f"## With {classifier}", sentences, to_markdown(_ranks(result, classifier))]
         if pictures and classifier in pictures:
             parts.append(f"![Critical differences with {classifier}, {shown} labels a class]({pictures[classifier]})")
         parts.append(to_markdown(_leads(result, classifier, shown)))
+        if len(result.labels) > 1:
+            parts.append(to_markdown(_by_labels(result, classifier)))
     parts += ["## By graph", to_markdown(_graphs(result, shown))]
     return "\n\n".join(part.strip("\n") for part in parts) + "\n"
 
 
 def _shown(result: BenchmarkResult) -> int:
-    return _USUAL if _USUAL in result.labels else result.labels[-1]
+    graphs = {one: len({row.graph for row in result.rows if row.per_class == one}) for one in result.labels}
+    return _USUAL if _USUAL in graphs else max(graphs, key=lambda one: (graphs[one], one))
 
 
 def _versions(result: BenchmarkResult) -> str:
@@ -90,7 +94,7 @@ def _versions(result: BenchmarkResult) -> str:
     known = [f"`{name}` {code.removeprefix('version ')}" for name, code in result.versions.items()]
     said = f"Versions: {', '.join(known)}." if known else ""
     if unknown and known:
-        return f"{said} Not told of {', '.join(unknown)}."
+        return f"{said} Not known of {', '.join(unknown)}."
     return said or "The file does not tell the versions of strategies and classifiers."
 
 
@@ -146,8 +150,8 @@ def _lacking(result: BenchmarkResult, classifier: str, shown: int) -> str:
         return absent
     whole = result.full_table(classifier, shown)
     ranked = next(iter(whole.values()), {})
-    told = ", ".join(f"`{name}` on {there}" for name, there in short.items())
-    said = f"Not all was played: of {count(len(graphs), 'graph')} {told}."
+    listed = ", ".join(f"`{name}` on {there}" for name, there in short.items())
+    said = f"Not all was played: of {count(len(graphs), 'graph')} {listed}."
     gone = [f"`{name}`" for name in played if played[name] and name not in ranked]
     gone += [graph for graph in graphs if graph not in whole]
     said += f" The ranks leave out {', '.join(gone)}." if gone else ""
@@ -189,7 +193,7 @@ def _leads(result: BenchmarkResult, classifier: str, shown: int) -> ResultTable:
         leads = [row.lead for row in own if row.lead is not None]
         tested = [(row.lead, row.p) for row in own if row.lead is not None and row.p is not None]
         better, worse = (sum(p < 0.05 and sign * lead > 0 for lead, p in tested) for sign in (1, -1))
-        lead = f"{np.mean(leads):+.1f}".replace("-", "−") if leads else "–"
+        lead = _signed(leads) if leads else "–"
         domains = means.get(name)
         score = f"{np.mean(domains):.1f}" if domains else "–"
         times = f"{1000 * np.median([row.seconds for row in own]):.1f} ms"
@@ -202,6 +206,33 @@ def _leads(result: BenchmarkResult, classifier: str, shown: int) -> ResultTable:
     )
     columns = ("strategy", "Micro-F1", "lead", "better / worse", "a query")
     return ResultTable(f"With {classifier}, {count(shown, 'label')} a class", columns, tuple(rows), (note,))
+
+
+def _signed(leads: list[float]) -> str:
+    """The mean with its sign, to a tenth; zero is +0.0."""
+    return f"{round(float(np.mean(leads)), 1) + 0.0:+.1f}".replace("-", "−")
+
+
+def _by_labels(result: BenchmarkResult, classifier: str) -> ResultTable:
+    """Scores and leads at every number of labels a class."""
+    rows = []
+    means = {labels: result.domain_means(classifier, labels) for labels in result.labels}
+    chosen = {labels: result.select(classifier, labels) for labels in result.labels}
+    for name in result.strategies:
+        cells = []
+        for labels in result.labels:
+            leads = [row.lead for row in chosen[labels] if row.strategy == name and row.lead is not None]
+            score = f"{np.mean(means[labels][name]):.1f}" if name in means[labels] else "–"
+            cells.append(f"{score} ({_signed(leads)})" if leads else score)
+        rows.append((name, *cells))
+    graphs = {labels: len({row.graph for row in chosen[labels]}) for labels in result.labels}
+    many = ", ".join(f"{labels}: {number}" for labels, number in graphs.items())
+    note = (
+        "Micro-F1 in percent, the mean over domains, and the lead over random choice in points, the mean over graphs. A"
+        f" budget of more than half of a graph's pool is left out, so that more labels may have fewer graphs ({many})."
+    )
+    columns = ("strategy", *(f"{labels} a class" for labels in result.labels))
+    return ResultTable(f"With {classifier}, by labels a class", columns, tuple(rows), (note,))
 
 
 def _graphs(result: BenchmarkResult, shown: int) -> ResultTable:

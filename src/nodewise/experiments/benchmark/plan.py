@@ -22,7 +22,6 @@ from nodewise.graph import Graph
 from nodewise.ground.errors import InputError
 from nodewise.ground.events import Note, Reporter, count
 from nodewise.ground.plugins import identity_of
-from nodewise.strategies import make_strategy
 
 __all__ = ["STRATEGIES", "BenchmarkSettings", "Cost", "budgets_of", "foresee", "graphs_at_hand", "play"]
 
@@ -147,6 +146,7 @@ def foresee(settings: BenchmarkSettings, data_dir: str | Path | None = None) -> 
     classes = len(np.unique(graph.y[graph.y >= 0])) if graph.y is not None else 1
     trial = compare(graph, list(settings.strategies), classifiers=list(settings.classifiers), budgets=classes, runs=2)
     copies = max(1, settings.copies)
+    each_budget = {one.name: one.resolved.reads_budget for one in _methods(settings)}
     episodes = queries = 0
     seconds = 0.0
     for nodes, budgets in sizes.values():
@@ -154,7 +154,7 @@ def foresee(settings: BenchmarkSettings, data_dir: str | Path | None = None) -> 
             for name, outcome in setting.outcomes.items():
                 if not budgets:
                     continue
-                played = budgets if make_strategy(name).reads_budget else [max(budgets)]
+                played = budgets if each_budget[name] else [max(budgets)]
                 episodes += len(played) * settings.runs * copies
                 queries += sum(played) * settings.runs * copies
                 each = outcome.seconds / (outcome.budget * outcome.runs) * nodes / sizes[tried][0]
@@ -195,7 +195,7 @@ def play(
     if commit := os.environ.get("NODEWISE_COMMIT"):
         machine += f", commit {commit}"
     versions = {one.name: identity_of(one.resolved).code for one in _methods(settings)}
-    versions |= {name: identity_of(make_classifier(name)).code for name in settings.classifiers}
+    versions |= {one.name: identity_of(one).code for one in map(make_classifier, settings.classifiers)}
     result = BenchmarkResult(settings.seed, {one.graph: one.played for one in entries}, (), machine, versions)
     found: dict[tuple[str, int, str, int], Setting] = {}
     for contests in _passes(settings, entries, data_dir):

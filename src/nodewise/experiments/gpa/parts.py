@@ -190,13 +190,13 @@ def _age_record(part: Part, how: Arrangement) -> list[dict[str, Any]]:
         for budget in dict(row.age_budgets) or (0,):
             chosen = _age(row, budget, how) if row.age_sources else None
             if chosen is not None:
-                told = {
+                record = {
                     "name": row.label,
                     "sources": list(row.age_sources),
                     **chosen.settings,
                     "searched": chosen.searched,
                 }
-                records.append({**told, **({"budget": budget} if budget else {})})
+                records.append({**record, **({"budget": budget} if budget else {})})
     return records
 
 
@@ -214,9 +214,9 @@ def _origins(part: Part, how: Arrangement) -> dict[str, Any]:
     for name in dict.fromkeys(names):
         policy = find_trained(name, how.policies)
         if policy is not None:
-            told = {**policy.origin.get("training", {}), **policy.origin}
+            origin = {**policy.origin.get("training", {}), **policy.origin}
             kept = ("episodes", "batch", "budgets", "seed", "episode", "best_mean_reward_of_100")
-            origins[name] = {key: told[key] for key in kept if key in told}
+            origins[name] = {key: origin[key] for key in kept if key in origin}
     return origins
 
 

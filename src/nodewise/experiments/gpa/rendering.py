@@ -152,17 +152,17 @@ def lead_table(part: Record) -> ResultTable:
 
 def _trained(part: Record) -> str:
     """A sentence on the policies."""
-    told = [
+    described = [
         f"{name} ({one['episodes']} episodes, batch {one['batch']}, seed {one['seed']})"
         for name, one in part["policies"].items()
         if "episodes" in one
     ]
-    return f"Policies: {', '.join(told)}.\n" if told else ""
+    return f"Policies: {', '.join(described)}.\n" if described else ""
 
 
 def _age_told(part: Record) -> str:
     """A sentence on what AGE was played with."""
-    told = []
+    described = []
     for one in part["age"]:
         value = (
             f"basef {one['basef']:g}"
@@ -175,8 +175,8 @@ def _age_told(part: Record) -> str:
             else ("its authors', not searched" if "basef" in one else "of another budget")
         )
         labels = f" with {one['budget']} labels" if "budget" in one else ""
-        told.append(f"{one['name']}{labels}: {value}, {where}")
-    return f"{'; '.join(told)}.\n"
+        described.append(f"{one['name']}{labels}: {value}, {where}")
+    return f"{'; '.join(described)}.\n"
 
 
 def _dataset_table(record: Record) -> ResultTable:
@@ -239,12 +239,14 @@ def _sequence_table(record: Record) -> ResultTable:
 def _unusual(classifier: Record) -> str:
     """The classifier's settings that are not the protocol's, how its training ended first."""
     unusual = unusual_settings("gcn", classifier)
-    told = [f", {key} {value}" for key, value in unusual.items() if key not in _CLOSING]
+    described = [f", {key} {value}" for key, value in unusual.items() if key not in _CLOSING]
     if "convergence" in unusual:
-        told.insert(0, f", trained until the loss falls by less than {100 * unusual['convergence']:g} % in ten epochs")
+        described.insert(
+            0, f", trained until the loss falls by less than {100 * unusual['convergence']:g} % in ten epochs"
+        )
     elif "closing_epochs" in unusual:
-        told.insert(0, f", {unusual['closing_epochs']} closing epochs")
-    return "".join(told)
+        described.insert(0, f", {unusual['closing_epochs']} closing epochs")
+    return "".join(described)
 
 
 def _range(shares: Sequence[float]) -> str:

@@ -139,12 +139,12 @@ def _body(experiment: Experiment, how: Arrangement) -> dict[str, Any]:
         return dataset_record(how.data_dir)
     if experiment.kind == "scores":
         parts = [play_part(part, how) for part in experiment.parts]
-        told = (
+        described = (
             budget_statements(parts[0], experiment.name == "budgets")
             if experiment.figure == "budgets" and parts[0]["settings"]
             else []
         )
-        return {"parts": parts, **({"statements": told} if told else {})}
+        return {"parts": parts, **({"statements": described} if described else {})}
     (part,) = experiment.parts
     record = play_part(part, how)
     settings, _ = settings_of(part, how)  # every chunk is there already

@@ -101,13 +101,13 @@ def train_missing(
         return []
     (target / "unfinished").mkdir(parents=True, exist_ok=True)
     until = None if minutes is None else time.monotonic() + 60 * minutes
-    told, ended = each or (lambda outcome: None), []
+    report, ended = each or (lambda outcome: None), []
     if jobs == 1:
         for name in missing:
             if until is not None and time.monotonic() > until:
                 break
             ended.append(_train_one(name, target, device, until, data_dir, reporter or Silent()))
-            told(ended[-1])
+            report(ended[-1])
     else:
         # monotonic clocks of processes on one machine agree
         with ProcessPoolExecutor(min(jobs, max(1, len(missing))), mp_context=get_context("spawn")) as pool:
@@ -115,7 +115,7 @@ def train_missing(
                 [pool.submit(_train_beside, name, target, device, until, data_dir) for name in missing]
             ):
                 ended.append(future.result())
-                told(ended[-1])
+                report(ended[-1])
     if not any((target / "unfinished").iterdir()):
         (target / "unfinished").rmdir()
     return ended

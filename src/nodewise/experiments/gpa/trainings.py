@@ -188,10 +188,10 @@ def find_trained(name: str, folder: str | Path | None = None) -> Policy | None:
 
 def _fits(policy: Policy, training: Training) -> bool:
     """Whether a policy was trained as the training says; its seed and batch may be others."""
-    sources, told = policy.origin.get("source_graphs", []), policy.origin.get("training", {})
+    sources, settings = policy.origin.get("source_graphs", []), policy.origin.get("training", {})
     names = tuple(source.get("name") for source in sources)
     wanted = training.settings(tuple(source.get("budget", 1) for source in sources) or (1,), ()).policy
-    whole = told.get("episodes", 0) >= training.episodes and told.get("reward", "trajectory") == "trajectory"
+    whole = settings.get("episodes", 0) >= training.episodes and settings.get("reward", "trajectory") == "trajectory"
     return names == training.sources and policy.settings == wanted and whole
 
 

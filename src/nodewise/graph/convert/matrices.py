@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ from nodewise.ground.errors import GraphError
 if TYPE_CHECKING:
     from nodewise.graph.checks import Features
 
-__all__ = ["from_scipy", "of_both_ways", "to_scipy"]
+__all__ = ["from_scipy", "of_both_ways", "to_scipy", "warn_of_dropped"]
 
 
 def from_scipy(adjacency: Any, x: Any = None, y: Any = None, **parts: Any) -> Graph:
@@ -84,7 +85,11 @@ def to_scipy(graph: Graph) -> tuple[sp.csr_matrix[np.float32], Features | None, 
         The symmetric matrix of ones, or of the edges' weights, float32 CSR [node, node]; the features that count,
         [node, feature], CSR where they are stored so and not centred, else dense, or None; the labels, int64 [node],
         where a node may have several classes int8 [node, class], or None. What is read-only in the graph is so here.
+
+    Warns:
+        UserWarning: the edges' direction, or node types and relations, were dropped.
     """
+    warn_of_dropped(graph, "graph.relations has what is missing")
     x = graph.x if graph.x_offset is None else graph.dense_features()
     matrix = graph.adjacency()
     if graph.edge_weight is not None:
@@ -93,3 +98,17 @@ def to_scipy(graph: Graph) -> tuple[sp.csr_matrix[np.float32], Features | None, 
         matrix = (upper + upper.T).tocsr()
         matrix.sort_indices()
     return matrix, x, graph.y if graph.y_sets is None else graph.y_sets
+
+
+def warn_of_dropped(graph: Graph, instead: str) -> None:
+    """A Python warning where what a graph is turned into by one of its own methods has no place for its relations.
+
+    Args:
+        graph: what is turned.
+        instead: what keeps them.
+    """
+    if graph.relations is None:
+        return
+    one_way = "the direction of the edges was dropped: an edge leads both ways"
+    what = one_way if graph.relations.directed else "node types and relations were dropped, but for their union"
+    warnings.warn(f"{what}; {instead}", stacklevel=4)

@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from nodewise.graph.checks import are_classes
+from nodewise.graph.convert.matrices import warn_of_dropped
 from nodewise.graph.graph import Graph
 from nodewise.graph.label_sets import SEPARATOR
 from nodewise.graph.tables.table import LABEL, dropped_of_edges, edge_weight, unweighted_edges, weight_field
@@ -22,7 +23,11 @@ __all__ = ["from_networkx", "node_features", "number_of_edge", "to_networkx"]
 
 
 def from_networkx(
-    graph: nx.Graph[Any], *, label: str | None = None, features: str | Sequence[str] | None = None
+    graph: nx.Graph[Any],
+    *,
+    label: str | None = None,
+    features: str | Sequence[str] | None = None,
+    name: str | None = None,
 ) -> Graph:
     """The graph of a networkx one, directed or with parallel edges too.
 
@@ -35,6 +40,7 @@ def from_networkx(
             without it is unlabelled; one that may have several classes holds a list of them.
         features: node attribute with a row of numbers (or a dict column -> value), or a list of attributes with a
             number each; by default "x", where there is one.
+        name: what the graph is called; by default as networkx calls it.
 
     Raises:
         GraphError: if there are no nodes, an attribute is missing, or features do not fit together.
@@ -54,12 +60,12 @@ def from_networkx(
             raise GraphError(
                 f"no node has the attribute {wanted!r}; there are {listed(held) or 'none'}: name one of these"
             )
-    told = graph.graph.get("nodewise", {})
-    if not isinstance(told, Mapping):  # a GraphML file of ours that networkx has read
-        told = {}
+    stored = graph.graph.get("nodewise", {})
+    if not isinstance(stored, Mapping):  # a GraphML file of ours that networkx has read
+        stored = {}
     notes: list[str] = []
-    for key in [] if label is not None else ("label",) if told else LABEL:
-        if key in held and (told or are_classes(["" if row.get(key) is None else str(row[key]) for row in rows])):
+    for key in [] if label is not None else ("label",) if stored else LABEL:
+        if key in held and (stored or are_classes(["" if row.get(key) is None else str(row[key]) for row in rows])):
             label = key
             break
         if key in held:
@@ -68,11 +74,11 @@ def from_networkx(
             )
     features = features if features is not None else "x" if "x" in held else None
     y = None if label is None else np.array([*(row.get(label) for row in rows), None], dtype=object)[:-1]
-    if y is None and told.get("labelled"):
+    if y is None and stored.get("labelled"):
         y = np.array([""] * len(nodes), dtype=object)
-    if y is not None and told.get("several"):
+    if y is not None and stored.get("several"):
         y = np.array([*(row.get(label) if label is not None else None for row in rows), None], dtype=object)[:-1]
-    x = node_features(rows, features, told.get("columns")) if features is not None or "columns" in told else None
+    x = node_features(rows, features, stored.get("columns")) if features is not None or "columns" in stored else None
     used = {label, *([features] if isinstance(features, str) else features or [])}
     texts = [key for key in held if key not in used and all(isinstance(row.get(key, ""), str) for row in rows)]
     dropped = [key for key in held if key not in used and key not in texts]
@@ -92,16 +98,16 @@ def from_networkx(
         len(nodes),
         x=x,
         y=y,
-        class_names=told.get("class_names"),
+        class_names=stored.get("class_names"),
         node_names=None if plain else [str(node) for node in nodes],
         attributes={str(key): [row.get(key, "") for row in rows] for key in texts},
-        name=str(graph.name or "graph"),
-        x_offset=told.get("x_offset"),
-        features=told.get("feature_preprocessing", "raw"),
+        name=name or str(graph.name or "graph"),
+        x_offset=stored.get("x_offset"),
+        features=stored.get("feature_preprocessing", "raw"),
         notes=notes,
         edge_weight=weights,
         directed=graph.is_directed(),
-        separator=SEPARATOR if told.get("several") else None,
+        separator=SEPARATOR if stored.get("several") else None,
     )
 
 
@@ -115,6 +121,9 @@ def to_networkx(graph: Graph) -> nx.Graph[Any]:
 
     Raises:
         GraphError: if an attribute is called "label" or "x".
+
+    Warns:
+        UserWarning: node types and relations were dropped; `RelationalGraph.of(graph).to_networkx()` keeps them.
     """
     import networkx as nx
 
@@ -125,18 +134,20 @@ def to_networkx(graph: Graph) -> nx.Graph[Any]:
         )
     names: Sequence[Any] = graph.node_names if graph.node_names is not None else range(graph.num_nodes)
     one_way = graph.relations if graph.relations is not None and graph.relations.directed else None
+    if one_way is None:
+        warn_of_dropped(graph, "RelationalGraph.of(graph).to_networkx() keeps that")
     result: nx.Graph[Any] = nx.Graph(name=graph.name) if one_way is None else nx.DiGraph(name=graph.name)
-    told: dict[str, Any] = {
+    stored: dict[str, Any] = {
         "class_names": list(graph.class_names),
         "labelled": graph.y is not None or graph.several,
     }
     if graph.several:
-        told["several"] = True
+        stored["several"] = True
     if graph.x is not None:
-        told |= {"columns": graph.num_features, "feature_preprocessing": graph.features}
+        stored |= {"columns": graph.num_features, "feature_preprocessing": graph.features}
     if graph.x_offset is not None:
-        told |= {"x_offset": graph.x_offset.tolist()}
-    result.graph["nodewise"] = told
+        stored |= {"x_offset": graph.x_offset.tolist()}
+    result.graph["nodewise"] = stored
     for node, name in enumerate(names):
         parts: dict[str, Any] = {key: values[node] for key, values in graph.attributes.items()}
         if graph.y is not None and graph.y[node] >= 0:

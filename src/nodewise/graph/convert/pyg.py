@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
-from nodewise.graph.convert.matrices import of_both_ways
+from nodewise.graph.convert.matrices import of_both_ways, warn_of_dropped
 from nodewise.graph.graph import Graph
 from nodewise.graph.tables.table import dropped_of_edges
 from nodewise.ground.errors import GraphError, WrongTypeError
@@ -110,16 +110,20 @@ def to_pyg(graph: Graph, *, sparse: bool = False) -> Data:
     """A PyTorch Geometric `Data`: `x`, `edge_index` with every edge in both directions, `edge_weight` where there are
     weights, `y`, names and attributes.
 
-    Relations and the direction of edges are left out: `RelationalGraph.of(graph).to_pyg()` has them, as a `HeteroData`.
+    `RelationalGraph.of(graph).to_pyg()` keeps relations and the direction of edges, as a `HeteroData`.
 
     Args:
         graph: any graph.
         sparse: keep sparse features as a sparse COO tensor, with `x_offset` beside it where they are centred. By
             default `x` is the dense float32 tensor [node, feature] of the features that count.
+
+    Warns:
+        UserWarning: the edges' direction, or node types and relations, were dropped.
     """
     import torch
     from torch_geometric.data import Data
 
+    warn_of_dropped(graph, "RelationalGraph.of(graph).to_pyg() keeps that, as a HeteroData")
     both = np.concatenate([graph.edge_index, graph.edge_index[::-1]], axis=1)
     data = Data(edge_index=torch.from_numpy(both), num_nodes=graph.num_nodes, name=graph.name)
     if graph.edge_weight is not None:

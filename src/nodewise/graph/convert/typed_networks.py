@@ -54,9 +54,9 @@ def from_typed_networkx(
         raise WrongTypeError(
             f"from_networkx takes a networkx graph, received {graph.__class__.__name__}: give the graph itself"
         )
-    told: Any = graph.graph.get(_TOLD)
-    told = told if isinstance(told, Mapping) else {}
-    members: dict[str, list[Hashable]] = {str(kind): [] for kind in told.get("types", ())}
+    stored: Any = graph.graph.get(_TOLD)
+    stored = stored if isinstance(stored, Mapping) else {}
+    members: dict[str, list[Hashable]] = {str(kind): [] for kind in stored.get("types", ())}
     for node, held in graph.nodes(data=True):
         if held.get(type) in (None, ""):
             raise GraphError(
@@ -71,7 +71,7 @@ def from_typed_networkx(
     having = [
         kind for kind, nodes in members.items() if any(graph.nodes[node].get(label) is not None for node in nodes)
     ]
-    labelled = labelled or told.get("labelled")
+    labelled = labelled or stored.get("labelled")
     if labelled is None and len(having) != 1:
         raise GraphError(
             f"{listed(having) + ' have' if having else 'no type has'} labels, there are"
@@ -80,20 +80,20 @@ def from_typed_networkx(
     labelled = having[0] if labelled is None else labelled
     notes: list[str] = []
     types = [
-        _node_type(graph, kind, nodes, {type, label if kind == labelled else None}, told, notes)
+        _node_type(graph, kind, nodes, {type, label if kind == labelled else None}, stored, notes)
         for kind, nodes in members.items()
     ]
     y: Any = None
-    if labelled in having or (told.get("labels") and labelled == told.get("labelled")):
+    if labelled in having or (stored.get("labels") and labelled == stored.get("labelled")):
         y = np.array([*(graph.nodes[node].get(label) for node in members[labelled]), None], dtype=object)[:-1]
-        if told.get("several") and labelled not in having:  # sets, and not one of them is known
-            y = np.full((len(members[labelled]), len(told.get("class_names", ()))), -1, dtype=np.int8)
+        if stored.get("several") and labelled not in having:  # sets, and not one of them is known
+            y = np.full((len(members[labelled]), len(stored.get("class_names", ()))), -1, dtype=np.int8)
     return RelationalGraph(
         tuple(types),
-        tuple(_relations(graph, members, type, relation, told, notes)),
+        tuple(_relations(graph, members, type, relation, stored, notes)),
         labelled,
         y,
-        tuple(told.get("class_names", ())) if labelled == told.get("labelled") else (),
+        tuple(stored.get("class_names", ())) if labelled == stored.get("labelled") else (),
         str(graph.name or "graph"),
         notes=tuple(notes),
     )
@@ -152,12 +152,12 @@ def _node_type(
     kind: str,
     nodes: Sequence[Any],
     used: set[str | None],
-    told: Mapping[str, Any],
+    stored: Mapping[str, Any],
     notes: list[str],
 ) -> NodeType:
     rows: list[Mapping[str, Any]] = [graph.nodes[node] for node in nodes]
     held = [key for key in dict.fromkeys(key for row in rows for key in row) if key not in used]
-    columns = told.get("columns", {}).get(kind)
+    columns = stored.get("columns", {}).get(kind)
     x = node_features(rows, "x" if "x" in held else None, columns) if "x" in held or columns is not None else None
     texts = [key for key in held if key != "x" and all(isinstance(row.get(key, ""), str) for row in rows)]
     if dropped := [str(key) for key in held if key != "x" and key not in texts]:
@@ -173,7 +173,7 @@ def _relations(
     members: Mapping[str, Sequence[Any]],
     type: str,
     relation: str,
-    told: Mapping[str, Any],
+    stored: Mapping[str, Any],
     notes: list[str],
 ) -> list[Relation]:
     place = {node: at for nodes in members.values() for at, node in enumerate(nodes)}
@@ -181,7 +181,7 @@ def _relations(
     fields = list(dict.fromkeys(str(key) for *_, held in graph.edges(data=True) for key in held))
     heavy = weight_field(fields)
     notes += dropped_of_edges(key for key in fields if key not in (heavy, relation))
-    found: dict[Ends, list[tuple[int, int, float | None]]] = {tuple(ends): [] for ends in told.get("relations", ())}
+    found: dict[Ends, list[tuple[int, int, float | None]]] = {tuple(ends): [] for ends in stored.get("relations", ())}
     for one, other, held in graph.edges(data=True):
         source, target = (str(graph.nodes[node][type]) for node in (one, other))
         if not graph.is_directed() and order[source] > order[target]:

@@ -92,19 +92,19 @@ class Head:
     def from_json(cls, text: str, source: str) -> Head:
         """The head that `to_json` wrote."""
         try:
-            told = json.loads(text)
-            features = told.get("features") or {}
+            record = json.loads(text)
+            features = record.get("features") or {}
             offset = features.get("offset")
             return cls(
-                name=str(told["name"]),
-                named=bool(told["named"]),
-                labelled=bool(told["labelled"]),
-                class_names=tuple(map(str, told["class_names"])),
+                name=str(record["name"]),
+                named=bool(record["named"]),
+                labelled=bool(record["labelled"]),
+                class_names=tuple(map(str, record["class_names"])),
                 columns=int(features["columns"]) if features else None,
                 dense=bool(features.get("dense")),
                 offset=None if offset is None else tuple(map(float, offset)),
                 done=canonical_features(str(features.get("done", "raw"))),
-                separator=None if told.get("separator") is None else str(told["separator"]),
+                separator=None if record.get("separator") is None else str(record["separator"]),
             )
         except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
             raise GraphError(

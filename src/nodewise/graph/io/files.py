@@ -7,15 +7,19 @@ whatever it holds.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from nodewise.graph.graph import Graph
+from nodewise.graph.label_sets import label_sets, look_like_sets, split_sets
 from nodewise.graph.relational import RelationalGraph
 from nodewise.ground.errors import GraphError, WrongTypeError
 from nodewise.ground.files import existing_file
 
-__all__ = ["FORMS", "MEMORY", "from_foreign", "read_graph", "write_graph"]
+__all__ = ["FORMS", "MEMORY", "from_foreign", "parted_labels", "read_graph", "write_graph"]
 
 FORMS = {
     ".npz": "everything, compressed",
@@ -29,7 +33,12 @@ _EDGES = (".edges", ".edgelist", ".txt", ".csv", ".tsv")
 
 
 def read_graph(
-    path: str | Path, *, labelled: str | None = None, directed: bool = False, several: bool = False
+    path: str | Path,
+    *,
+    labelled: str | None = None,
+    directed: bool = False,
+    several: bool = False,
+    separator: str | None = None,
 ) -> Graph:
     """Reads a graph; the ending says how.
 
@@ -41,6 +50,8 @@ def read_graph(
         directed: whether an edge of tables or lists leads from its first end to its second alone; npz and GraphML say
             so themselves.
         several: whether sets of classes count where the file has one label a node as well; see `read_npz`.
+        separator: what parts the classes where a label may name several, such as ``";"`` in ``"a;b"``; alone it means
+            none of them. None: a label is one class, unless the file says that it is a set.
 
     Raises:
         GraphError: if there is no such file, its form is not known, or it does not hold a graph; the message says what
@@ -53,11 +64,32 @@ def read_graph(
         raise GraphError(
             f"{path} cannot be read: {error.strerror or error}; check the path and its permissions"
         ) from error
-    if labelled is None or (graph.relations is not None and graph.relations.labelled == labelled):
-        return graph
-    if graph.relations is None:
+    if labelled is not None and graph.relations is None:
         raise GraphError(f"{path} has one type of nodes, so no type {labelled!r} can be labelled: leave this out")
-    return RelationalGraph.of(graph).with_labelled(labelled).to_graph()
+    if labelled is not None and graph.relations is not None and graph.relations.labelled != labelled:
+        graph = RelationalGraph.of(graph).with_labelled(labelled).to_graph()
+    if separator is None:
+        return graph
+    if not graph.labelled.any():
+        raise GraphError(f"{path} has no labels that {separator!r} could part: leave the separator out")
+    if graph.several:
+        raise GraphError(f"{path} says itself which classes a node has, several of them: leave the separator out")
+    return parted_labels(graph, separator)
+
+
+def parted_labels(graph: Graph, separator: str) -> Graph:
+    """The graph with sets of classes, where its labels name several with a separator between them: ``"a;b"``.
+
+    Raises:
+        GraphError: the separator is no text, or nothing but it is in the labels.
+    """
+    if graph.y is None:
+        return graph
+    texts = [graph.class_names[label] if label >= 0 else None for label in graph.y.tolist()]
+    sets, names, _ = label_sets(split_sets(graph.class_names, separator), None, graph.num_classes)
+    table = np.concatenate([sets, np.full((1, len(names)), -1, np.int8)])[graph.y]  # without a label: the last row
+    notes = [note for note in graph.notes if note not in look_like_sets(texts)]
+    return replace(graph, y=None, y_sets=table, class_names=names, notes=tuple(notes))
 
 
 def write_graph(graph: Graph, path: str | Path) -> list[str]:

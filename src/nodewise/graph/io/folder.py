@@ -91,13 +91,13 @@ def read_folder(path: str | Path, *, directed: bool = False) -> Graph:
             return graph
         return replace(graph, x=_read_features(third, node_ids(graph), None))
     try:
-        told = existing_file(path / "graph.json").read_text(encoding="utf-8")
+        text = existing_file(path / "graph.json").read_text(encoding="utf-8")
     except (OSError, UnicodeError) as error:
         raise GraphError(
             f"{path / 'graph.json'} cannot be read ({error}): write the graph again, or remove this file"
         ) from error
-    head = Head.from_json(told, str(path / "graph.json"))
-    more = json.loads(told)
+    head = Head.from_json(text, str(path / "graph.json"))
+    more = json.loads(text)
     one_way = bool(more.get("directed"))
     table = read_table(path / "nodes.csv")
     notes: list[str] = []
@@ -144,10 +144,10 @@ def write_folder(graph: Graph, path: str | Path) -> list[str]:
         if graph.x is not None:
             write_features(part / "features.csv", graph)
         with atomic_file(part / "graph.json") as handle:
-            told = Head.of(graph).to_json()
+            head = Head.of(graph).to_json()
             more = {**({"directed": True} if one_way else {}), **({"defused": True} if holds_formulas(graph) else {})}
-            told = json.dumps({**json.loads(told), **more}) if more else told
-            handle.write((told + "\n").encode())
+            head = json.dumps({**json.loads(head), **more}) if more else head
+            handle.write((head + "\n").encode())
     if graph.x is None:
         (path / "features.csv").unlink(missing_ok=True)  # of a graph that was here before
     return dropped_fields(graph, "CSV files")

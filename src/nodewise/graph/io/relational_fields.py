@@ -41,12 +41,12 @@ def relational_record(
     """
     fields = dict(fields)
     names = texts(fields, "node_types") or []
-    told = texts(fields, "labelled_type")
-    if told is not None and len(told) != 1:
+    kinds = texts(fields, "labelled_type")
+    if kinds is not None and len(kinds) != 1:
         raise GraphError(
-            f"labelled_type must name the one type that carries the labels, received {listed(told) or 'none'}"
+            f"labelled_type must name the one type that carries the labels, received {listed(kinds) or 'none'}"
         )
-    labelled = told[0] if told else names[0] if names else ""
+    labelled = kinds[0] if kinds else names[0] if names else ""
     counts = fields.pop("counts", None)
     if counts is None or counts.shape != (len(names),):
         raise GraphError(f"there must be one number in counts for each of the {len(names)} node types")

@@ -19,6 +19,7 @@ import numpy as np
 from nodewise.graph.graph import Graph
 from nodewise.graph.io.assembly import dropped_fields, exact_texts, node_ids
 from nodewise.graph.io.folder import holds_formulas, node_rows, one_type, read_nodes, write_features
+from nodewise.graph.io.tables import spreadsheet_id
 from nodewise.graph.relational import RelationalGraph
 from nodewise.graph.relations import NodeType, Relation
 from nodewise.graph.tables.table import (
@@ -56,11 +57,11 @@ def is_relational_folder(path: Path) -> bool:
 def folder_types(path: Path) -> tuple[list[str], str | None]:
     """The node types of a folder, and the one that its files say is labelled; None where they do not say."""
     tables = _tables(path)
-    told = _told(path, tables)
+    described = _told(path, tables)
     having = [
         name for name, file in tables.items() if Table(file, {title: [] for title in _head(file)}, []).find(LABEL)
     ]
-    return list(tables), told.get("labelled") or (having[0] if len(having) == 1 else None)
+    return list(tables), described.get("labelled") or (having[0] if len(having) == 1 else None)
 
 
 def read_relational_folder(path: Path, labelled: str | None = None) -> Graph:
@@ -75,13 +76,13 @@ def read_relational_folder(path: Path, labelled: str | None = None) -> Graph:
         GraphError: a file is missing or damaged, they do not fit together, or nothing tells which type is labelled.
     """
     tables = _tables(path)
-    told = _told(path, tables)
-    heads = told.get("types") or {}
+    described = _told(path, tables)
+    heads = described.get("types") or {}
     order = [*(name for name in heads if name in tables), *(name for name in tables if name not in heads)]
-    changed = bool(told.get("defused"))
+    changed = bool(described.get("defused"))
     graphs = {name: read_nodes(path, name, heads.get(name), changed) for name in order}
     having = [name for name, graph in graphs.items() if graph.y is not None or graph.several]
-    labelled = labelled or told.get("labelled") or (having[0] if len(having) == 1 else None)
+    labelled = labelled or described.get("labelled") or (having[0] if len(having) == 1 else None)
     if labelled is None:
         raise GraphError(
             f"{path}: {listed(having) + ' have' if having else 'no type has'} a label column, there are"
@@ -92,15 +93,15 @@ def read_relational_folder(path: Path, labelled: str | None = None) -> Graph:
         raise GraphError(f"{path} has no type {labelled!r} to be labelled: there are {listed(graphs)}; name one")
     notes = [note for graph in graphs.values() for note in graph.notes if not note.startswith(_NO_EDGES)]
     ids = {name: [defused(text) if changed else text for text in node_ids(graph)] for name, graph in graphs.items()}
-    relations = [_relation(path, name, ends, ids, notes) for name, ends in told["relations"].items()]
+    relations = [_relation(path, name, ends, ids, notes) for name, ends in described["relations"].items()]
     files = {file.stem.removeprefix("edges-") for file in path.glob("edges-*.csv")}
-    if forgotten := sorted(files - set(told["relations"])):
+    if forgotten := sorted(files - set(described["relations"])):
         raise GraphError(f"{path / 'graph.json'} does not say which types {listed(forgotten)} joins: add it")
     types = [
         NodeType(name, graph.num_nodes, graph.x, graph.node_names, graph.attributes) for name, graph in graphs.items()
     ]
     own = graphs[labelled]
-    name = str(told.get("name") or path.name)
+    name = str(described.get("name") or path.name)
     return RelationalGraph(
         tuple(types), tuple(relations), labelled, own.y, own.class_names, name, {}, tuple(notes), own.y_sets
     ).to_graph()
@@ -113,7 +114,7 @@ def write_relational_folder(graph: Graph, path: Path) -> list[str]:
         if "/" in name or "\\" in name or "\0" in name or len(name) > 100:
             raise GraphError(f"{name!r} cannot be part of a file's name: rename the type or relation, or write .npz")
     graphs = {kind.name: one_type(kind, whole) for kind in whole.types}
-    told = {
+    described = {
         "schema": 1,
         "name": whole.name,
         "labelled": whole.labelled,
@@ -134,7 +135,7 @@ def write_relational_folder(graph: Graph, path: Path) -> list[str]:
             top = ("source", "target", "weight")[: len(columns)]
             write_rows(part / f"edges-{relation.name}.csv", chain([top], zip(*columns, strict=True)))
         with atomic_file(part / "graph.json") as handle:
-            handle.write((json.dumps(told, indent=1) + "\n").encode())
+            handle.write((json.dumps(described, indent=1) + "\n").encode())
     return dropped_fields(graph, "CSV files", relations=True)
 
 
@@ -145,40 +146,46 @@ def _tables(path: Path) -> dict[str, Path]:
 def _told(folder: Path, types: Collection[str]) -> dict[str, Any]:
     """What graph.json says; of relations, where it says nothing, what the columns of the edge tables are called."""
     path, shape = folder / "graph.json", '{"relations": {"written by": ["paper", "author"]}}'
-    told = _graph_json(path, shape) if path.exists() else {}
-    if "relations" not in told:
+    described = _graph_json(path, shape) if path.exists() else {}
+    if "relations" not in described:
         found = {file.stem.removeprefix("edges-"): file for file in sorted(folder.glob("edges-*.csv"))}
         ends = {name: _types_named(file, types) for name, file in found.items()}
         if unclear := [found[name].name for name, pair in ends.items() if pair is None]:
             raise GraphError(
-                f"{path} {'names no relations' if told else 'is missing'}, and the first two columns of"
+                f"{path} {'names no relations' if described else 'is missing'}, and the first two columns of"
                 f" {listed(unclear)} are not called after the types {listed(types)}: call them so, or add"
-                f" {'them' if told else 'graph.json'}, such as {shape}"
+                f" {'them' if described else 'graph.json'}, such as {shape}"
             )
-        told["relations"] = ends
-    return told
+        described["relations"] = ends
+    return described
 
 
 def _graph_json(path: Path, shape: str) -> dict[str, Any]:
     try:
-        told = json.loads(existing_file(path).read_text(encoding="utf-8"))
-        if not isinstance(told, dict) or not isinstance(told.get("relations", {}), dict):
+        described = json.loads(existing_file(path).read_text(encoding="utf-8"))
+        if not isinstance(described, dict) or not isinstance(described.get("relations", {}), dict):
             raise ValueError("it, and its relations, are names with something said of each")
-        for name, ends in told.get("relations", {}).items():
+        for name, ends in described.get("relations", {}).items():
             if not (isinstance(ends, list) and len(ends) == 2 and all(isinstance(end, str) for end in ends)):
                 raise ValueError(f"the relation {name!r} joins two types, each named by a text")
-        if not isinstance(told.get("labelled", ""), str | None) or not isinstance(told.get("types", {}), dict | None):
+        if not isinstance(described.get("labelled", ""), str | None) or not isinstance(
+            described.get("types", {}), dict | None
+        ):
             raise ValueError("labelled is a name, types holds what is said of each")
     except (OSError, ValueError, RecursionError) as error:
         raise GraphError(f"{path} cannot be understood ({error}): it should hold {shape}") from error
-    return told
+    return described
 
 
 def _types_named(file: Path, types: Collection[str]) -> list[str] | None:
     """The types that the first two columns of an edge table are called after; None where they are not."""
-    known = {name.strip().lower(): name for name in types}
-    titles = [title.strip().lower().removesuffix("_id").removesuffix(" id") for title in _head(file)[:2]]
-    found = [known[title] for title in titles if title in known]
+    found = []
+    for title in _head(file)[:2]:
+        called = title.strip().removesuffix("_id").removesuffix(" id")
+        alike = [
+            name for name in types if name.strip().lower() == called.lower().removesuffix("_id").removesuffix(" id")
+        ]
+        found += [called] if called in types else alike if len(alike) == 1 else []
     return found if len(found) == 2 else None
 
 
@@ -206,12 +213,13 @@ def _relation(path: Path, name: str, ends: list[str], ids: dict[str, list[str]],
         position = {text: at for at, text in enumerate(ids[end])}
         rows = []
         for row, text in enumerate(table.columns[title]):
-            if text not in position:
+            at = position.get(text, position.get(spreadsheet_id(text)))
+            if at is None:
                 raise GraphError(
                     f"{file}, line {table.lines[row]}: {text!r} is no id of the type {end!r} (ids are such as"
                     f" {listed(list(position)[:3])}): add the node or correct the edge"
                 )
-            rows.append(position[text])
+            rows.append(at)
         indices.append(rows)
     weights = next((title for title in titles[2:] if title.strip().lower() in WEIGHTS), None)
     dropped = [title for title in titles[2:] if title != weights]

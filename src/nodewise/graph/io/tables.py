@@ -31,7 +31,7 @@ from nodewise.graph.tables.table import (
 from nodewise.ground.errors import GraphError
 from nodewise.ground.events import listed
 
-__all__ = ["edge_ends", "read_tables"]
+__all__ = ["edge_ends", "read_tables", "spreadsheet_id"]
 
 _WHOLE = re.compile(r"(-?\d+)\.0*")
 
@@ -156,7 +156,7 @@ def edge_ends(
         for text in (row[left], row[right]):
             at = position.get(text)
             if at is None:
-                at = position.get(_spreadsheet_id(text))
+                at = position.get(spreadsheet_id(text))
             if at is None:
                 raise GraphError(
                     f"{path}, line {line}: the edge from {row[left]!r} to {row[right]!r} leads to {text!r}, which is no"
@@ -177,7 +177,7 @@ def _end_columns(
     pairs = ((header.find([a]), header.find([b])) for a, b in EDGE_ENDS)
     known = next(((a, b) for a, b in pairs if a is not None and b is not None), None)
     if source is None and target is None:
-        if _spreadsheet_id(first[0]) in position and _spreadsheet_id(first[1]) in position:
+        if spreadsheet_id(first[0]) in position and spreadsheet_id(first[1]) in position:
             return 0, 1, False
         if known is None:
             notes.append(
@@ -204,7 +204,7 @@ def _end_columns(
     return first.index(one), first.index(other), True
 
 
-def _spreadsheet_id(text: str) -> str:
+def spreadsheet_id(text: str) -> str:
     """An id without blanks around it, and a whole number without the ``.0`` that spreadsheets add."""
     text = text.strip()
     whole = _WHOLE.fullmatch(text)

@@ -42,10 +42,10 @@ def approximate_neighbours(x: Array, k: int) -> tuple[Array, Array]:
     for _ in range(_TREES):
         leaves = _leaves(z, draws)  # [leaf, node]
         in_blocks(len(leaves), _LEAVES, partial(_compare, z, leaves, best))
-    before, apart = best[1].clone(), torch.ones_like(leaves, dtype=torch.bool)
-    apart[:, 1:] = leaves[:, 1:] != leaves[:, :-1]
+    before, distinct = best[1].clone(), torch.ones_like(leaves, dtype=torch.bool)
+    distinct[:, 1:] = leaves[:, 1:] != leaves[:, :-1]
     # leaf by leaf: nodes that are near each other ask for the same rows, which the processor's caches then hold
-    in_blocks(count, _ROWS, partial(_ask_nearest, z, before, best, leaves[apart]))
+    in_blocks(count, _ROWS, partial(_ask_nearest, z, before, best, leaves[distinct]))
     scores, nearest = best
     row = torch.arange(count)[:, None].expand(-1, k)
     useful = scores > 0  # under the cosine only what has something in common is near

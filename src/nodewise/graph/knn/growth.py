@@ -66,7 +66,7 @@ def added_rows(
         raise GraphError(f"rows must be a list, a table or numbers [row, feature], received {type(rows).__name__}")
     if not shape[0]:
         raise GraphError("there are no rows to add: give at least one")
-    x = _features(graph, rows, encoder, folder)
+    x = _features_of_rows(graph, rows, encoder, folder)
     size, number = graph.num_nodes, int(x.shape[0])
     row, node = _nearest(graph, _stacked(graph.x, x), x, np.arange(size, size + number), left_out)
     old = node < size
@@ -107,7 +107,7 @@ def changed_rows(
     if columns is not None:
         columns = _completed(graph, nodes, columns)
         rows = columns
-    x = _features(graph, rows, encoder, folder)
+    x = _features_of_rows(graph, rows, encoder, folder)
     if x.shape[0] != len(nodes):
         raise GraphError(f"there are {x.shape[0]} rows for {len(nodes)} nodes: give one for each")
     own = np.asarray(nodes, np.int64)
@@ -263,7 +263,7 @@ def parted_rows(rows: Graph, own: Collection[int], nodes: Collection[int]) -> Gr
     return replace(rows, extra={**rows.extra, _JOINED: joined[:, left]})
 
 
-def _features(graph: Graph, rows: Any, encoder: Encoder | None, folder: str | Path | None) -> Any:
+def _features_of_rows(graph: Graph, rows: Any, encoder: Encoder | None, folder: str | Path | None) -> Any:
     """The features of rows, which must be those of a plain graph."""
     if graph.relations is not None:
         raise GraphError(

@@ -120,12 +120,12 @@ def knn_graph(
     key = np.unique(np.minimum(one, other) * size + np.maximum(one, other))
     touched = np.zeros(size, dtype=bool)
     touched[one] = touched[other] = True
-    told = list(bare.notes)
+    remarks = list(bare.notes)
     if alone := size - int(touched.sum()):
-        told.append(f"{count(alone, 'node')} with nothing in common with any other: isolated")
+        remarks.append(f"{count(alone, 'node')} with nothing in common with any other: isolated")
     edges = np.stack([key // size, key % size])
     weights = _likeness(bare.x, edges, metric) if weighted else None
-    return replace(bare, edge_index=edges, edge_weight=weights, notes=tuple(told))
+    return replace(bare, edge_index=edges, edge_weight=weights, notes=tuple(remarks))
 
 
 def knn_from_npy(
@@ -315,8 +315,8 @@ def knn_from_table(
     if unused := [key for key in rest if key in label_columns(rest)]:
         notes.append(f"the columns {listed(unused)} may hold classes and are no features")
     used = {key: cells for key, cells in rest.items() if key not in never}
-    columns, told = column_parts(used)
-    notes += told
+    columns, remarks = column_parts(used)
+    notes += remarks
     known = replace(known, parts=tuple(columns))
     return knn_graph(part_features(used, columns), k, metric, preparation=known, **shared)
 

@@ -34,6 +34,8 @@ _COMPARED = 2048
 """Nodes that a node is compared with on a large graph: shares of all nodes are right to about two percent."""
 _SHOWN_LABELS, _LEAST_PART = 3, 0.1
 """Labels that are named as speaking for a class: up to three, each with at least a tenth of what all of them say."""
+_UNLIKE = "unlike everything labelled so far: perhaps a class that nobody has named"
+"""Why a row is asked in the strategy's place."""
 
 
 def draft_queries(moment: Moment, plan: Plan, who: str, learner: SessionLearner | None) -> tuple[list[Draft], str]:
@@ -94,20 +96,21 @@ class Explainer:
         looked_at = int(np.isfinite(self._scores[allowed]).sum())  # of a large graph, a sample
         self._candidates = looked_at or int(allowed.sum())
 
-    def body(self, node: int, place_of: int | None = None) -> dict[str, Any]:
+    def body(self, node: int, place_of: int | None = None, first_word: str | None = None) -> dict[str, Any]:
         """What a query's event says beside the node: why, rank, score, features, predictions.
 
         A random question has no rank and no score: the numbers that it was drawn by mean nothing. A question whose
-        answer is known has those of the node in whose place it is asked, ``place_of``.
+        answer is known has those of the node in whose place it is asked, ``place_of``. One that the strategy has not
+        chosen says ``first_word`` why it is asked.
         """
         score = float(self._scores[node if place_of is None else place_of])
         rank = 1 + int(np.count_nonzero(self._scores[self._allowed] > score))
-        state, is_random = self._states.of(node), self._why_random is not None
+        state, is_random = self._states.of(node), self._why_random is not None and first_word is None
         row = self._learner.probabilities_of([node]).numpy()
         return {
             "audit": False,
             "random": is_random,
-            "why": self._words(node, rank, state, row),
+            "why": self._words(node, first_word or self._first_word(rank), state, row),
             "rank": 0 if is_random else rank,
             "candidates": self._candidates,
             "score": score if np.isfinite(score) and not is_random else None,
@@ -142,13 +145,15 @@ class Explainer:
             "given": [name for name, is_given in zip(names, given, strict=True) if is_given],
         }
 
-    def _words(self, node: int, rank: int, state: npt.NDArray[np.float32], row: npt.NDArray[np.float32]) -> list[str]:
+    def _words(
+        self, node: int, first_word: str, state: npt.NDArray[np.float32], row: npt.NDArray[np.float32]
+    ) -> list[str]:
         entropy, _, from_neighbours, to_neighbours, _ = state.tolist()
         tensors = self._learner.tensors
         degrees, near = tensors.adjacency.crow.diff().numpy(), tensors.neighbours(node)
         degree = int(degrees[node])
         labelled = int(self._learner.environment.labelled[0].numpy()[near].sum())
-        said = [self._first_word(rank)]
+        said = [first_word]
         many = "neighbour" if degree == 1 else "neighbours"
         fewer = float((degrees < degrees[node]).mean())  # the state's is clipped
         more = f", more than {_percent(fewer)} of the nodes" if fewer >= _WORTH_SAYING else ""
@@ -368,13 +373,37 @@ def _fresh(moment: Moment, plan: Plan, who: str, learner: SessionLearner) -> lis
         )
     name = settings.strategy if settings.policy is None else f"the policy {settings.policy}"
     explainer = Explainer(learner, allowed, name, history.classes, moment.contents.name_of)
-    control = dict(plan.control)
+    control, unlike = dict(plan.control), _unlike(plan, learner, allowed, chosen)
     return [
         {"node": control[place], **explainer.body(control[place], place_of=node), "control": True}
         if place in control
+        else {"node": unlike[place], **explainer.body(unlike[place], first_word=_UNLIKE), "unlike": True}
+        if place in unlike
         else {"node": node, **explainer.body(node)}
         for place, node in enumerate(chosen)
     ]
+
+
+def _unlike(
+    plan: Plan, learner: SessionLearner, allowed: npt.NDArray[np.bool_], chosen: Sequence[int]
+) -> dict[int, int]:
+    """The rows unlike all labelled ones that are asked in the strategy's place: place -> node.
+
+    Nothing where none stands out, or the classifier cannot tell: the question is then the strategy's own.
+    """
+    if not plan.looking:
+        return {}
+    from nodewise.session.learning.unlike import most_among_unlike, rows_unlike_labels
+
+    listed = rows_unlike_labels(learner)
+    free = [] if listed is None else [node for node in listed.tolist() if allowed[node]]
+    found: dict[int, int] = {}
+    for place in plan.looking:
+        taken = {*chosen[:place], *chosen[place + 1 :], *found.values()}
+        left = [node for node in free if node not in taken]
+        if place < len(chosen) and left:
+            found[place] = most_among_unlike(left, learner.tensors)
+    return found
 
 
 def _audit(node: int) -> dict[str, Any]:

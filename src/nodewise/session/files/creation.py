@@ -90,7 +90,9 @@ def create_log(
         check_needs(chosen.made, learns)
     if several:
         _refuse_one_label(learns, chosen)
-    raw, graph = graph, prepared(graph, wanted.features, learns.default_features(graph))
+    raw, usual = graph, learns.default_features(graph)
+    if wanted.features is not None or usual != "raw":
+        graph = prepared(graph, wanted.features, usual)
     source = source if graph is raw else None  # the file holds the features as they were
     report(Note(f"strategy {chosen.strategy}: {chosen.reason}"))
     for remark in notes_on_graph(learns, raw, wanted.features):

@@ -450,7 +450,7 @@ def _pt(moment: Moment, prediction: Prediction | None, path: Path) -> None:
     graph = moment.contents.graph
     several = moment.contents.settings.several
     y = _label_sets(moment) if several else _label_ids(moment, names)
-    told = (y >= 0).all(1) if several else y >= 0
+    labelled = (y >= 0).all(1) if several else y >= 0
     held = np.zeros(graph.num_nodes, dtype=bool)
     held[list(moment.audit_labels)] = True
     both = np.concatenate([graph.edge_index, graph.edge_index[::-1]], axis=1)
@@ -458,7 +458,7 @@ def _pt(moment: Moment, prediction: Prediction | None, path: Path) -> None:
     tensors: dict[str, Any] = {
         "edge_index": torch.from_numpy(both[:, order].copy()),
         "y": torch.from_numpy(y),
-        "train_mask": torch.from_numpy(told & ~held),
+        "train_mask": torch.from_numpy(labelled & ~held),
         "test_mask": torch.from_numpy(held),
         "num_nodes": graph.num_nodes,
         "class_names": list(names),

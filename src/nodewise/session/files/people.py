@@ -68,14 +68,14 @@ class PersonReport:
 
 def find_opinions(moment: Moment, events: Sequence[Event]) -> list[Opinion]:
     """What everybody says of every node now, by node and in the order said; rows that were taken out are left out."""
-    history, asked, told = moment.history, _asked(events), _told(events)
+    history, asked, answer_times = moment.history, _asked(events), _told(events)
     found = []
     for node in sorted(history.ballots):
         if node in moment.rules.gone:
             continue
         for who, vote in history.said_of(node).items():
             label, bulk = history.classes.name(vote.number), vote.bulk
-            at = told.get((who, node), 0.0)
+            at = answer_times.get((who, node), 0.0)
             began = None if bulk else asked.get((who, node))
             seconds = None if began is None or at < began else round(at - began, 3)
             counts = moment.labels.get(node)

@@ -170,11 +170,11 @@ def left_out_lack(learner: SessionLearner, judged: Collection[int], classes: Cla
             f"an accuracy from the labels can be measured once each class has two labels: {enough} of {len(labels)}"
             f" {'has' if enough == 1 else 'have'} them"
         )
-    told = sum(node in judged for node, _ in learner.environment.taken)
-    if told < _FOLDS:
+    judgeable = sum(node in judged for node, _ in learner.environment.taken)
+    if judgeable < _FOLDS:
         return (
             f"an accuracy from the labels can be measured from {_FOLDS} labels on that were given one by one: there are"
-            f" {told}"
+            f" {judgeable}"
         )
     return None
 
@@ -216,9 +216,9 @@ def left_out_answers(
     said: list[tuple[Answer, Answer]] = []
     for index, (node, label) in enumerate(learner.environment.taken):
         if node in judged:
-            told = tuple(sorted({number(each) for each in label})) if isinstance(label, tuple) else number(label)
+            answer = tuple(sorted({number(each) for each in label})) if isinstance(label, tuple) else number(label)
             guess = best[index]
-            said.append((guess if isinstance(guess, tuple) else int(guess), told))
+            said.append((guess if isinstance(guess, tuple) else int(guess), answer))
     return said
 
 
@@ -239,7 +239,7 @@ def decide(
 
 
 def micro_f1(said: Sequence[tuple[Answer, Answer]], seed: int) -> Accuracy | None:
-    """Micro-F1 of predicted sets of classes, over all classes: 2 hits / (classes predicted + classes told).
+    """Micro-F1 of predicted sets of classes, over all classes: 2 hits / (classes predicted + classes answered).
 
     The 95 % interval is that of 2,000 samples of the nodes, drawn with replacement. None where no class occurs.
 
@@ -249,9 +249,9 @@ def micro_f1(said: Sequence[tuple[Answer, Answer]], seed: int) -> Accuracy | Non
     """
     counts = np.array(
         [
-            (len(set(guess) & set(told)), len(guess) + len(told))
-            for guess, told in said
-            if isinstance(guess, tuple) and isinstance(told, tuple)
+            (len(set(guess) & set(answer)), len(guess) + len(answer))
+            for guess, answer in said
+            if isinstance(guess, tuple) and isinstance(answer, tuple)
         ],
         np.float64,
     )

@@ -33,7 +33,9 @@ from nodewise.contracts import (
     seen_by,
 )
 from nodewise.environment import (
+    Columns,
     EnvironmentObservation,
+    SessionEnvironment,
     checked_logits,
     checked_scores,
     choose,
@@ -46,7 +48,6 @@ from nodewise.ground.compute import one_thread
 from nodewise.ground.errors import InputError
 from nodewise.ground.events import Progress, Reporter, Silent
 from nodewise.session.answers import ClassList
-from nodewise.session.learning.environment import Columns, SessionEnvironment
 from nodewise.session.meaning.given import answer_table
 from nodewise.session.meaning.rules import Label
 from nodewise.session.meaning.suggestions import Said
@@ -102,6 +103,7 @@ class SessionLearner:
         learner = self._new_learner()
         self.environment = SessionEnvironment(tensors, learner, settings.budget, candidates, settings.several)
         self._in_order = classifier.trained or not strategy.stateless
+        self._first, self._begun = settings.classes, False
         self._history: tuple[Label, ...] = ()
         self._classes: tuple[str, ...] = ()
         self._scores: torch.Tensor | None = None
@@ -155,6 +157,14 @@ class SessionLearner:
         """Whether labels count by how far they are trusted."""
         return self._trusted is not None
 
+    def begin_with(self, classes: tuple[str, ...]) -> None:
+        """Take the classes of the start that still count; `follow` then begins anew where they have changed.
+
+        A classifier that cannot take in classes keeps those that it was made with.
+        """
+        if classes != self._first and can(self.classifier, "grow-classes"):
+            self._first, self._begun = classes, False
+
     def hear(self, said: Said | None, trusted: LabelTrust | None = None) -> None:
         """Take what models say and how far labels are trusted, None for neither; and go on with the labels it has.
 
@@ -196,7 +206,7 @@ class SessionLearner:
         """Bring classifier and scores to a history.
 
         Args:
-            history: what was told, in order, without the given labels.
+            history: people's labels, in order, without the given ones.
             given: the labels from before the session, if they have changed.
             reporter: hears of each label; it may use anything but this object.
         """
@@ -205,10 +215,10 @@ class SessionLearner:
         report = reporter or Silent()
         with one_thread():
             if not self._in_order:
-                if (history, given) != (self._history, self._given):
+                if not self._begun or (history, given) != (self._history, self._given):
                     self._learn_together(history, given)
                 return
-            if given != self._given:
+            if not self._begun or given != self._given:
                 self._start(given)
             same = 0
             for old, new in zip(self._history, history, strict=False):
@@ -407,16 +417,17 @@ class SessionLearner:
         twin = SessionLearner(
             self.tensors, self._settings, self.classifier, self._strategy, self._given, self.environment.candidates, 0
         )
+        twin.begin_with(self._first)
         twin.follow(self._history)
         finish_learner(twin.learner, reporter)
         return self._chances(twin._logits())
 
     def _start(self, given: tuple[Label, ...]) -> None:
-        self._given, self._history, self._classes = given, (), ()
+        self._given, self._history, self._classes, self._begun = given, (), (), True
         self._snapshots.clear()
         self.environment.clear(self._settings.seed)
         reset_learner(self.learner, self._settings.seed, "classifier")
-        self._know([*self._settings.classes, *(() if self._said is None else self._said.classes)])
+        self._know([*self._first, *(() if self._said is None else self._said.classes)])
         self._hand_on()
         for label in given:
             self.environment.take(label.node, self._columns(label))
@@ -439,12 +450,12 @@ class SessionLearner:
 
     def _learn_together(self, history: tuple[Label, ...], given: tuple[Label, ...]) -> None:
         """All labels at once, sorted by node."""
-        self._classes = ()
+        self._classes, self._begun = (), True
         self.environment.clear(self._settings.seed)
         reset_learner(self.learner, self._settings.seed, "classifier")
         heard = () if self._said is None else self._said.classes
         named: list[str] = [name for label in (*given, *history) for name in label.classes]
-        self._know([*self._settings.classes, *named, *heard])
+        self._know([*self._first, *named, *heard])
         self._hand_on()
         known: tuple[str, ...] = self._classes
         column_of = {name: column for column, name in enumerate(known)}

@@ -28,9 +28,12 @@ from nodewise.session.learning.estimates import (
     micro_f1,
     weighted_total,
 )
-from nodewise.session.learning.unlike import rows_unlike_labels
+from nodewise.session.learning.unlike import LookedFor, looked_for, rows_unlike_labels
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from nodewise.session.answers import ClassList
     from nodewise.session.learning.learner import SessionLearner
     from nodewise.session.meaning.rules import Moment, TrainingLabels
 
@@ -50,13 +53,14 @@ class CurvePoint:
     Attributes:
         labels: how many the classifier had learned from, given ones included.
         changed: share of the nodes predicted differently than at the point before; None at the first.
-        confidence: mean probability of the most likely class.
+        confidence: mean probability of the most likely class; None while one class alone has labels, which is then
+            predicted everywhere for want of another.
         audit: accuracy on the audit, the same nodes at every point; None without one.
     """
 
     labels: int
     changed: float | None
-    confidence: float
+    confidence: float | None
     audit: Accuracy | None
 
 
@@ -89,6 +93,7 @@ class StopReport:
         left_out_f1: the same of the labels, each predicted from all the others.
         unlike: how many nodes stand out as unlike all labelled ones, among which a class may hide that nobody has named
             (`Session.unlike_labels` lists them); None where that cannot be said.
+        looked_for: what came of the questions that looked for such a class; None where there was none.
     """
 
     labels: int
@@ -107,6 +112,7 @@ class StopReport:
     audit_f1: Accuracy | None = None
     left_out_f1: Accuracy | None = None
     unlike: int | None = None
+    looked_for: LookedFor | None = None
 
     def __repr__(self) -> str:
         """One line: from how many labels, and what the last sentence says."""
@@ -142,17 +148,20 @@ def make_report(
     counts = _counts(len(training), bool(given))
     points: list[CurvePoint] = []
     before: Decided | None = None
+    alone: str | None = None
     parts: list[tuple[int, Accuracy]] = []
     draws = moment.contents.draws_left
     for number, size in enumerate(counts):
         learner.follow(training[:size], given, report)
         numbers, table = learner.by_class(learner.closed(reporter=report).numpy(), classes)
         best = decide(learner, numbers, table, classes)
-        changed = None if before is None else _differing(best, before)
+        alone = _alone_known(learner, classes, numbers, table)
+        changed = None if before is None or points[-1].confidence is None else _differing(best, before)
         parts = audit_parts(best, audit, draws) if len(draws) > 1 else []
         audited = weighted_total(parts) if parts else audit_accuracy(best, audit)
         sure = np.maximum(table, 1 - table).min(1, initial=1) if learner.several else table.max(1)
-        points.append(CurvePoint(learner.count, changed, float(sure.mean()), audited))
+        sureness = None if alone is not None else float(sure.mean())
+        points.append(CurvePoint(learner.count, None if sureness is None else changed, sureness, audited))
         before = best
         report(Progress("curve", number + 1, len(counts)))
     everything = [*given, *training]
@@ -162,7 +171,7 @@ def make_report(
     if everything and can(learner.classifier, "leave-one-out"):
         nodes = {label.node for label in judged}
         left_out, lack = left_out_accuracy(learner, nodes, classes), left_out_lack(learner, nodes, classes)
-    elif judged:
+    elif judged and alone is None:
         crossed = cross_validated(
             learner.tensors, judged, learner.classes, learner.classifier, moment.contents.settings.seed, report, beside
         )
@@ -192,8 +201,19 @@ def make_report(
         len(moment.rules.audit),
         (f1_audit, f1_left_out) if learner.several else None,
     )
-    if unlike:
-        words = (*words[:-1], unlike_words(unlike), *words[-1:])  # the last one sums up
+    looked = looked_for(history, moment.contents.first_classes)
+    new_classes = ([unlike_words(unlike)] if unlike else []) + ([] if looked is None else [looked.words])
+    if moment.rules.look_every and not can(learner.learner, "posterior"):
+        new_classes.append(
+            f"no question looks for a class that nobody has named: the classifier {learner.classifier.name} cannot"
+            " tell which nodes are unlike all labelled ones"
+        )
+    words = (*words[:-1], *new_classes, *words[-1:])  # the last one sums up
+    if alone is not None:
+        words = (
+            *words,
+            f"so far only {alone} has labels, so nothing else can be predicted, and how right that is cannot be known",
+        )
     return StopReport(
         labels=len(everything),
         change_rate=rate,
@@ -211,7 +231,18 @@ def make_report(
         audit_f1=f1_audit,
         left_out_f1=f1_left_out,
         unlike=unlike,
+        looked_for=looked,
     )
+
+
+def _alone_known(
+    learner: SessionLearner, classes: ClassList, numbers: Sequence[int], table: npt.NDArray[np.float32]
+) -> str | None:
+    """The class that alone has labels and is predicted everywhere for want of another; None where there are others."""
+    known = [number for number, labels in learner.labels_by_class(classes).items() if labels]
+    if learner.several or len(known) != 1:
+        return None
+    return classes.name(known[0]) if (table.argmax(1) == list(numbers).index(known[0])).all() else None
 
 
 def unlike_words(rows: int) -> str:
@@ -232,10 +263,10 @@ def _answer(decided: Decided, node: int) -> Answer:
     return said if isinstance(said, tuple) else int(said)
 
 
-def _counts(told: int, given: bool) -> list[int]:
+def _counts(labels: int, given: bool) -> list[int]:
     """After how many labels the curve has its points: up to eight, evenly spread, the present one last."""
-    stride = max(1, math.ceil(told / _POINTS))
-    return ([0] if given else []) + sorted(range(told, 0, -stride))
+    stride = max(1, math.ceil(labels / _POINTS))
+    return ([0] if given else []) + sorted(range(labels, 0, -stride))
 
 
 def _outlook(points: Sequence[CurvePoint]) -> tuple[float | None, float | None]:
@@ -267,22 +298,27 @@ def _gain(points: Sequence[CurvePoint], change: float | None) -> float | None:
 
 def _bias_words(bias: Bias) -> str:
     return (
-        f"on {bias.graphs} public graphs such an estimate lay {abs(bias.mean):.0f} points"
-        f" {'below' if bias.mean < 0 else 'above'} the true accuracy on average, from {bias.low:+.0f} to"
-        f" {bias.high:+.0f}"
+        f"on {bias.graphs} public graphs such an estimate lay {abs(_rounded(bias.mean))} points"
+        f" {'below' if bias.mean < 0 else 'above'} the true accuracy on average, from {_rounded(bias.low):+} to"
+        f" {_rounded(bias.high):+}"
     )
+
+
+def _rounded(points: float) -> int:
+    """To whole points, a half away from 0: as a page rounds it, so that both say the same."""
+    return int(math.copysign(math.floor(abs(points) + 0.5), points))
 
 
 def _part_words(parts: Sequence[tuple[int, Accuracy]], numbers: Sequence[int]) -> tuple[str, ...]:
     """The parts of the audit that have an answer; 0 is the number of the first."""
     if len(parts) < 2:
         return ()
-    told = [
+    words = [
         f"{round(one.mean * one.nodes)} of {one.nodes} are right in the audit of the {rows} rows"
         f" {'that were there first' if not number else f'of addition {number}'}"
         for number, (rows, one) in zip(numbers, parts, strict=True)
     ]
-    return (f"{'; '.join(told)}; each part counts by its rows",)
+    return (f"{'; '.join(words)}; each part counts by its rows",)
 
 
 def _words(

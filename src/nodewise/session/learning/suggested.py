@@ -74,12 +74,12 @@ class Disagreement:
 def report_models(moment: Moment, suggestions: Sequence[Suggestions]) -> list[ModelReport]:
     """How right each model is. A label of a node of which a model says nothing is not counted for it."""
     history, classes = moment.history, moment.history.classes
-    told, audited = moment.rules.told(history), moment.rules.audited(history)
+    labels, audited = moment.rules.told(history), moment.rules.audited(history)
     found = []
     for each in suggestions:
         said = each.resolved(classes)
         by_class = {
-            classes.name(number): _share(said, {n: c for n, c in {**told, **audited}.items() if c == number})
+            classes.name(number): _share(said, {n: c for n, c in {**labels, **audited}.items() if c == number})
             for number in classes.numbers
         }
         found.append(
@@ -87,7 +87,7 @@ def report_models(moment: Moment, suggestions: Sequence[Suggestions]) -> list[Mo
                 each.name,
                 int((said > 0).sum()),
                 each.unnamed,
-                _share(said, told),
+                _share(said, labels),
                 _share(said, audited),
                 {name: share for name, share in by_class.items() if share is not None},
             )

@@ -131,8 +131,8 @@ def _claims(journal: Path, head: bytes, size: int) -> tuple[bool, int | None]:
             if len(record) < page_size + 8:
                 break
             page = record[4:-4]
-            told = (nonce + sum(page[index] for index in range(page_size - 200, 0, -200))) % 2**32
-            if told != int.from_bytes(record[-4:], "big"):
+            expected = (nonce + sum(page[index] for index in range(page_size - 200, 0, -200))) % 2**32
+            if expected != int.from_bytes(record[-4:], "big"):
                 break
             if int.from_bytes(record[:4], "big") == 1:
                 return True, int.from_bytes(page[24:28], "big")

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 __all__ = ["Agreement", "cohen_kappa", "fleiss_kappa", "measure_agreement", "measure_set_agreement"]
 
 _PEOPLE = 40
-"""People whose kappas two by two are told: the pairs of 30,000 would be 450 million."""
+"""People whose kappas two by two are given: the pairs of 30,000 would be 450 million."""
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +69,7 @@ class Answers:
         closed: whether a label must be one of the classes that there are.
         several: whether a node may have several classes.
         labels: the classes of each node: one, or any number where it may have several.
+        counted: the labels that were given as whole numbers, which may be meant as classes' numbers.
     """
 
     nodes: Sequence[int]
@@ -79,6 +81,7 @@ class Answers:
     alone: bool
     closed: bool
     several: bool = False
+    counted: frozenset[str] = frozenset()
 
     @classmethod
     def check(
@@ -125,7 +128,8 @@ class Answers:
         names = [contents.name_of(node) for node in indices]
         closed = contents.settings.closed_classes
         said = [read_set(each) if several else (class_name(each),) for each in labels]
-        return cls(indices, names, said, who, new_class, overrule, alone, closed, several)
+        counted = frozenset(str(each) for each in labels if isinstance(each, Integral))
+        return cls(indices, names, said, who, new_class, overrule, alone, closed, several, counted)
 
     def as_tells(self, history: History) -> list[Draft]:
         """One event for each node."""
@@ -195,6 +199,8 @@ class Answers:
                 label = _as_in_a_column(label, list(known))
                 number = known.get(label)
             if number is None:
+                if label in self.counted and not self.new_class:
+                    _refuse_number(label, list(known))
                 _refuse_new(label, list(known), self.new_class, self.closed)
                 number = classes.former_number(label)
                 if number is None:
@@ -550,3 +556,12 @@ def _refuse_new(label: str, classes: Sequence[str], meant: bool, closed: bool) -
         raise closed_list(label, classes)
     if not meant and (typo := probable_typo(label, classes)):
         raise typo
+
+
+def _refuse_number(label: str, classes: Sequence[str]) -> None:
+    """Refuse a whole number that counts through classes of which none is called by a number, such as 0 for the
+    first: it would become a class of its own.
+    """
+    if int(label) <= len(classes) and classes and not any(name.isdecimal() for name in classes):
+        hint = "A class is told by its name, not by its number. If it is a new class, say so: new_class=True."
+        raise UnknownNameError("class", label, classes, hint)

@@ -121,9 +121,9 @@ def read_given(graph: Graph, answers: Any, confidence: Any = None, gone: Contain
     if callable(answers):
         return _asked(graph, answers, gone)
     if isinstance(answers, str) and answers in columns:
-        told = [answers, *([confidence] if isinstance(confidence, str) else [])]
+        sources = [answers, *([confidence] if isinstance(confidence, str) else [])]
         cells = [str(cell) for cell in columns[answers]]
-        return Given(list(nodes), cells, _sure(confidence, graph, list(nodes)), tuple(told))
+        return Given(list(nodes), cells, _sure(confidence, graph, list(nodes)), tuple(sources))
     if isinstance(answers, (str, Path)):
         return read_batch(graph, Path(answers))
     if isinstance(answers, Mapping) or hasattr(answers, "items"):

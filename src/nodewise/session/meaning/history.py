@@ -95,6 +95,7 @@ class Query:
         predicted: class -> probability, the most likely first; empty before the first label and for an audit.
         random: whether the strategy drew it at random instead of choosing it; the first reason says why.
         given: where a node may have several classes, those that the classifier would give it; else None.
+        unlike: whether it is asked in the strategy's place, being unlike all labelled nodes; the first reason says so.
     """
 
     node: int
@@ -110,6 +111,7 @@ class Query:
     predicted: Mapping[str, float]
     random: bool = False
     given: tuple[str, ...] | None = None
+    unlike: bool = False
 
     @property
     def unknown(self) -> bool:
@@ -133,15 +135,8 @@ class Query:
 
     def as_dict(self) -> dict[str, Any]:
         """As JSON can hold it."""
-        return {
-            "node": self.node,
-            "name": self.name,
-            "annotator": self.annotator,
-            "event": self.event,
-            **self.body(),
-            "guess": self.guess,
-            "sure": self.sure,
-        }
+        asked = {"node": self.node, "name": self.name, "annotator": self.annotator, "event": self.event}
+        return {**asked, "unlike": self.unlike, **self.body(), "guess": self.guess, "sure": self.sure}
 
     def body(self) -> dict[str, Any]:
         """What the log keeps beside node, annotator and number."""
@@ -155,7 +150,8 @@ class Query:
             "features": dict(self.features),
             "predicted": [[name, chance] for name, chance in self.predicted.items()],
         }
-        return body if self.given is None else {**body, "given": list(self.given)}
+        given = {} if self.given is None else {"given": list(self.given)}
+        return {**body, **given, **({"unlike": True} if self.unlike else {})}
 
     @classmethod
     def from_log(cls, logged: OpenQuery, name: str, classes: ClassList) -> Query:
@@ -183,6 +179,7 @@ class Query:
             predicted=predicted,
             random=bool(body.get("random", False)),
             given=tuple(dict.fromkeys(map(now, body["given"]))) if "given" in body else None,
+            unlike="unlike" in body,
         )
 
 

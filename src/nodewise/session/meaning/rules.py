@@ -11,11 +11,11 @@ from typing import NamedTuple
 import numpy as np
 
 from nodewise.ground.compute import derive_seed
-from nodewise.session.answers import Answer, numbers_of
+from nodewise.session.answers import Answer, ClassList, numbers_of
 from nodewise.session.log.contents import Contents
 from nodewise.session.meaning.history import History, OpenQuery
 
-__all__ = ["Label", "Moment", "Plan", "Rules", "TrainingLabels", "plan_queries"]
+__all__ = ["Label", "Moment", "Plan", "Rules", "TrainingLabels", "plan_queries", "standing_classes"]
 
 _CLOCK_SKEW = 300.0
 """Seconds by which the clocks of two machines may differ."""
@@ -47,6 +47,18 @@ class TrainingLabels(NamedTuple):
     given: tuple[Label, ...]
 
 
+def standing_classes(start: tuple[str, ...], classes: ClassList) -> tuple[str, ...]:
+    """What the classifier knows the classes of the start by that still count.
+
+    One that was merged counts no more: what its labels count as stands in its place.
+    """
+    if not classes.merged:
+        return start
+    numbers = {key: classes.number_of_key(key) for key in start}
+    now = {key: key if number is None else classes.key(number) for key, number in numbers.items()}
+    return tuple(dict.fromkeys([*(key for key, other in now.items() if key == other), *now.values()]))
+
+
 @dataclass(frozen=True)
 class Rules:
     """What a session has settled on.
@@ -61,6 +73,7 @@ class Rules:
         known: the nodes whose answers the owner knows; like the audit's they train nothing.
         control: how many of a hundred questions are about these.
         seed: what chooses among them.
+        look_every: every how many questions one looks for a class that nobody has named; 0: never.
     """
 
     budget: int
@@ -72,6 +85,7 @@ class Rules:
     known: frozenset[int] = frozenset()
     control: int = 0
     seed: int = 0
+    look_every: int = 0
 
     @classmethod
     def of(cls, contents: Contents, history: History) -> Rules:
@@ -83,7 +97,8 @@ class Rules:
             audit, given = tuple(node for node in audit if node not in gone), given - gone
         control = settings.control if history.known.percent is None else history.known.percent
         known = frozenset(history.known.answers) - gone
-        return cls(budget, redundancy, settings.release_after, audit, given, gone, known, control, settings.seed)
+        seed, look = settings.seed, settings.look_for_classes
+        return cls(budget, redundancy, settings.release_after, audit, given, gone, known, control, seed, look)
 
     def trained(self, history: History) -> dict[int, Answer]:
         """The classes that train the classifier, by number, in order.
@@ -216,17 +231,17 @@ class Moment:
         return self.rules.done(self.history, np.flatnonzero(free).tolist())
 
     def training_labels(self) -> TrainingLabels:
-        """The labels told, in order, and those given with the graph as they stand now."""
+        """People's labels, in order, and those given with the graph as they stand now."""
         history, classes = self.history, self.history.classes
         trained = self.rules.trained(history)
         keys = {number: classes.key(number) for number in set(trained.values())}
-        told = tuple(Label(node, keys[number]) for node, number in trained.items())
+        learned = tuple(Label(node, keys[number]) for node, number in trained.items())
         given = tuple(
             Label(node, classes.key(history.numbers.get(node, answer)))
             for node, answer in self.given_answers.items()
             if node not in self.rules.gone
         )
-        return TrainingLabels(told, given)
+        return TrainingLabels(learned, given)
 
 
 @dataclass(frozen=True)
@@ -242,6 +257,7 @@ class Plan:
         out: nodes that are with annotators now and not to be asked of this one.
         lack: why there are fewer than asked for.
         reserve: further nodes of the audit, for when there are not as many fresh ones.
+        looking: places among the fresh nodes that go to rows unlike all labelled ones, where there are any.
     """
 
     open: Sequence[OpenQuery]
@@ -252,6 +268,7 @@ class Plan:
     lack: str = ""
     reserve: Sequence[int] = ()
     control: Sequence[tuple[int, int]] = ()
+    looking: Sequence[int] = ()
 
 
 def plan_queries(history: History, rules: Rules, who: str, count: int, now: float) -> Plan:
@@ -294,8 +311,10 @@ def plan_queries(history: History, rules: Rules, who: str, count: int, now: floa
     audit, fresh, reserve = _new(history, rules, {*have, *second, *live}, answered, need)
     out = frozenset(node for node in live if not room(node)) | have | set(second)
     lack = "" if len(audit) + fresh >= need else _lack(history, rules, live)
-    control = _control(history, rules, who, fresh, lambda node: node in have or answered(node))
-    return Plan(mine[:count], second, audit, fresh - len(control), out, lack, reserve, control)
+    looking = _looking(history, rules, fresh)
+    places = [place for place in range(fresh) if place not in looking]
+    control = _control(history, rules, who, places, lambda node: node in have or answered(node))
+    return Plan(mine[:count], second, audit, fresh - len(control), out, lack, reserve, control, looking)
 
 
 def _new(history: History, rules: Rules, busy: set[int], answered, need: int) -> tuple[list[int], int, list[int]]:  # type: ignore[no-untyped-def]
@@ -303,15 +322,15 @@ def _new(history: History, rules: Rules, busy: set[int], answered, need: int) ->
 
     The audit keeps pace with the budget, one ahead after the first label.
     """
-    told = len(rules.told(history))
+    labels = len(rules.told(history))
     audited = rules.audited(history)
     audit_left = [node for node in rules.audit if node not in audited and node not in busy and not answered(node)]
     started = sum(1 for node in rules.audit if node in audited or node in busy)
-    spent = told + sum(1 for node in busy if node not in history.numbers and node not in rules.audit)
+    spent = labels + sum(1 for node in busy if node not in history.numbers and node not in rules.audit)
     audit: list[int] = []
     fresh = 0
     while len(audit) + fresh < need:
-        due = -(-len(rules.audit) * min(told + fresh, rules.budget) // rules.budget)
+        due = -(-len(rules.audit) * min(labels + fresh, rules.budget) // rules.budget)
         room = spent + fresh < rules.budget
         if audit_left and (started + len(audit) < due or not room):
             audit.append(audit_left.pop(0))
@@ -322,22 +341,33 @@ def _new(history: History, rules: Rules, busy: set[int], answered, need: int) ->
     return audit, fresh, audit_left
 
 
+def _looking(history: History, rules: Rules, fresh: int) -> list[int]:
+    """Which of so many fresh questions are due to look for a class that nobody has named: their places.
+
+    Every so many-th of all questions that the strategy chose, or that stand in the place of one: the log decides.
+    """
+    if not rules.look_every or not fresh:
+        return []
+    before = sum("rank" in query.body for query in history.asked)
+    return [place for place in range(fresh) if (before + place + 1) % rules.look_every == 0]
+
+
 def _control(
-    history: History, rules: Rules, who: str, fresh: int, taken: Callable[[int], bool]
+    history: History, rules: Rules, who: str, places: Sequence[int], taken: Callable[[int], bool]
 ) -> list[tuple[int, int]]:
-    """Which of so many fresh questions are about nodes whose answers are known: place and node of each.
+    """Which of the fresh questions at these places are about nodes whose answers are known: place and node of each.
 
     The seed, the annotator and how often they were asked before decide, so that nobody can foresee it and a replay
     finds the same.
     """
-    if not rules.control or not rules.known or not fresh:
+    if not rules.control or not rules.known or not places:
         return []
     left = [node for node in sorted(rules.known) if history.known.answers[node].by != who and not taken(node)]
     begun = [node for node in left if rules.redundancy > 1 and history.ballots.get(node)]
     new = [node for node in left if node not in begun]
     asked = sum(query.annotator == who for query in history.asked)
     chosen = []
-    for place in range(fresh):
+    for place in places:
         path = ("control", who, asked + place)
         rows = begun or new  # where several opinions are wanted, those that somebody waits for come first
         if rows and derive_seed(rules.seed, *path) % 100 < rules.control:
@@ -346,13 +376,13 @@ def _control(
 
 
 def _lack(history: History, rules: Rules, live: Mapping[int, set[str]]) -> str:
-    told = len(rules.told(history))
-    if told >= rules.budget and not live:
+    labels = len(rules.told(history))
+    if labels >= rules.budget and not live:
         return f"the budget of {rules.budget} labels is spent: predict and export, or raise the budget to go on"
     people = sorted({who for names in live.values() for who in names})
     if people:
         return (
-            f"the last queries of the budget of {rules.budget} are out with {', '.join(people)}: wait for their"
-            " answers, or raise the budget"
+            f"the last questions are out with {', '.join(people)}: wait for their answers, free their rows, or raise"
+            f" the budget of {rules.budget}"
         )
     return "what is left waits for another annotator's opinion"

@@ -125,12 +125,12 @@ async def act_on_table(request: TableActionRequest, studio: CurrentStudio, role:
         else:
             found = [opened.node(node) for node in dict.fromkeys(request.nodes)]
         planned = plan(opened, wish, found)
-        told = planned.as_dict(opened)
+        summary = planned.as_dict(opened)
         if role != "owner" and planned.labels:
             check_answers(
                 opened.session, request.annotator, list(zip(planned.nodes, planned.labels, strict=True)), False
             )
         done = None if request.digest is None else act(opened, planned, request.digest)
-        return {**told, "done": done, "status": opened.status(request.annotator, predict=False)}
+        return {**summary, "done": done, "status": opened.status(request.annotator, predict=False)}
 
     return Json(await studio.worker.run(Priority.ANSWER, job))

@@ -113,7 +113,7 @@ async def skip(request: SkipRequest, studio: CurrentStudio) -> Json:
 @router.post("/undo", response_model=UndoResponse, responses=refusals(404, 409, 415, 507))
 @permit(*WORKERS)
 async def undo(request: UndoRequest, studio: CurrentStudio, role: CurrentRole) -> Json:
-    """Take back the last thing told, skipped, declared or set; or any one of them, or an undo, by its number.
+    """Take back the last thing labelled, skipped, declared or set; or any one of them, or an undo, by its number.
 
     Annotators take back what they did themselves, unless the owner has decided the node since.
     """

@@ -33,9 +33,9 @@ router = make_router("people")
 
 
 def _shown(person: Person) -> dict[str, Any]:
-    told = asdict(person)
-    del told["digest"]
-    return told
+    record = asdict(person)
+    del record["digest"]
+    return record
 
 
 def _people(studio: Studio) -> dict[str, Any]:

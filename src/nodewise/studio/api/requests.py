@@ -187,7 +187,7 @@ class TellRequest(Change):
 
 
 class BulkRequest(TellRequest):
-    """Many labels that are told, counted and taken back as one."""
+    """Many labels that are given, counted and taken back as one."""
 
     labels: Annotated[list[Labelled], Field(min_length=1, max_length=20_000)]
 

@@ -188,6 +188,7 @@ class QueryResponse(Response):
     event: int
     audit: bool
     random: bool = Field(description="whether the strategy drew it at random; the first reason says why")
+    unlike: bool = Field(description="whether it is asked in the strategy's place, being unlike all labelled nodes")
     why: list[str]
     rank: int
     candidates: int
@@ -409,7 +410,7 @@ class Point(Response):
 
     labels: int
     changed: float | None
-    confidence: float
+    confidence: float | None = Field(description="null while one class alone has labels")
     audit: AccuracyResponse | None
 
 
@@ -419,6 +420,15 @@ class KeyScore(Response):
     right: int = Field(description="where a node may have several classes: those with exactly the right ones")
     of: int
     micro_f1: float | None = Field(description="where a node may have several classes: over all of them")
+
+
+class LookedForResponse(Response):
+    """What came of the questions about nodes unlike all labelled ones."""
+
+    questions: int
+    answered: int
+    skipped: int
+    found: list[str] = Field(description="classes that nobody had named, with their first label on such a node")
 
 
 class ReportResponse(Response):
@@ -447,6 +457,9 @@ class ReportResponse(Response):
     )
     unlike: int | None = Field(
         description="nodes that stand out as unlike all labelled ones, where a class may hide that nobody has named"
+    )
+    looked_for: LookedForResponse | None = Field(
+        description="what came of the questions about such nodes; null where none was asked"
     )
     made_at: int = Field(alias="from", description="the last event when it was made")
 

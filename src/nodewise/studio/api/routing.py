@@ -102,8 +102,8 @@ def make_router(tag: str) -> APIRouter:
 
 def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """The failures that a route documents, beside those that any may answer with."""
-    told = {**_ALWAYS, **{status: _SOMETIMES[status] for status in statuses}}
+    answers = {**_ALWAYS, **{status: _SOMETIMES[status] for status in statuses}}
     return {
         status: {"model": Typo if status == 409 else Failure, "description": words}
-        for status, words in sorted(told.items())
+        for status, words in sorted(answers.items())
     }

@@ -75,11 +75,11 @@ async def preview_uploaded(
     """What the rows of a file would bring: how many, which columns, what is refused. Nothing is kept."""
     upload = as_upload(rows)
     opened = await opened_session(studio, session)
-    told = await studio.builder.run(
+    preview = await studio.builder.run(
         Priority.READ,
         lambda: preview_rows(opened.session, upload, studio.scratch, purpose, encoding=encoding, header=header),
     )
-    return Json(told)
+    return Json(preview)
 
 
 @forms.post("/rows", response_model=AddedResponse, responses=refusals(404, 409, 415, 507))

@@ -237,12 +237,12 @@ def _without_token(
         return Refusal(429, error, [(b"retry-after", b"60")], page=page)
     known = known or any(rules.knows(token) for token in _bearer(headers))
     if scope["type"] == "http" and scope["method"] == "GET" and named:
-        told = next((value for value in named if rules.knows(value)), None)
-        if told is not None or known:
+        typed = next((value for value in named if rules.knows(value)), None)
+        if typed is not None or known:
             rest = urlencode([(name, value) for name, value in query if name != "token"])
             ours = rules.origins_of(headers.one(b"host") or "", _arrived(scope))
             encrypted = all(origin.startswith("https:") for origin in ours)
-            cookie = told or kept or next(token for token in _bearer(headers) if rules.knows(token))
+            cookie = typed or kept or next(token for token in _bearer(headers) if rules.knows(token))
             return Welcome(quote(scope["path"]) + (f"?{rest}" if rest else ""), cookie, led, encrypted)
     if known or rules.token is None:
         return None

@@ -108,8 +108,8 @@ class People:
             before = next((each for each in people if each.name.casefold() == name.casefold()), None)
             if before is not None and before.revoked is None:
                 raise InputError(
-                    f"{before.name!r} has a link already, as {before.role}: take it away first (nodewise people"
-                    " revoke), or choose another name"
+                    f"{before.name!r} has a link already, as {before.role}: take it away first ('Take away' in the list"
+                    " of links, or nodewise people revoke), or choose another name"
                 )
             if before is not None:  # the same person again: a new token, perhaps another role
                 people.remove(before)

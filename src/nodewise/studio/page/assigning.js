@@ -29,19 +29,19 @@ export function openAssigning({ me, status, isOwner }, { refresh }) {
       show(said, `Nothing was changed: ${error.message}.`);
     }
   };
+  const cell = (column, ...said) => h("td", { data: { title: COLUMNS[column] } }, ...said);
   const row = (person) =>
     h(
       "tr",
       { data: { person: person.annotator } },
       h("th", { scope: "row", dir: "auto" }, person.annotator),
-      h("td", {}, `${person.labels}${person.bulk ? ` + ${person.bulk} in bulk` : ""}`),
-      h("td", {}, person.seconds === null ? "–" : `${person.seconds.toFixed(1)} s`),
-      h("td", {}, person.agreement === null ? "–" : `${percent(person.agreement)} of ${person.shared}`),
-      h("td", {}, person.settled ? `${person.right} of ${person.settled}` : "–"),
-      h("td", {}, rightness(person.known)),
-      h(
-        "td",
-        {},
+      cell(1, `${person.labels}${person.bulk ? ` + ${person.bulk} in bulk` : ""}`),
+      cell(2, person.seconds === null ? "–" : `${person.seconds.toFixed(1)} s`),
+      cell(3, person.agreement === null ? "–" : `${percent(person.agreement)} of ${person.shared}`),
+      cell(4, person.settled ? `${person.right} of ${person.settled}` : "–"),
+      cell(5, rightness(person.known)),
+      cell(
+        6,
         person.open,
         isOwner &&
           person.open > 0 &&
@@ -86,7 +86,7 @@ export function openAssigning({ me, status, isOwner }, { refresh }) {
           { class: "sideways", tabindex: "0", role: "region", "aria-label": "Labels, time and agreement of each" },
           h(
             "table",
-            { class: "kappa" },
+            { class: "kappa each-work" },
             h(
               "thead",
               {},

@@ -47,7 +47,12 @@ function waiting(seen, acts) {
     { class: "closing" },
     h("h1", {}, "Nothing to ask at the moment"),
     h("p", {}, sentence(seen.nothing)),
-    h("p", { class: "quiet" }, "The page asks again by itself as soon as something changes."),
+    h(
+      "p",
+      { class: "quiet" },
+      "The page asks again by itself as soon as something changes.",
+      seen.isOwner && " Rows that somebody has left are freed under Annotators, Each one's work.",
+    ),
     h(
       "div",
       { class: "buttons" },

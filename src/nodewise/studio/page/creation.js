@@ -121,7 +121,7 @@ export function creationForm(file, table, settings, taken, create, reading = {},
   };
   fields.label.addEventListener("change", drawKey);
   drawKey();
-  const apart = h("p", { class: "notice", role: "status", hidden: true });
+  const splitNotice = h("p", { class: "notice", role: "status", hidden: true });
   const separatorRow = row(
     fields.separator,
     "What stands between the classes of a row",
@@ -132,9 +132,9 @@ export function creationForm(file, table, settings, taken, create, reading = {},
     const mark = markOf() ?? null;
     const many = fields.several.value === "true";
     separatorRow.hidden = !many || !fields.label.value || graphs;
-    apart.hidden = many || mark === null;
+    splitNotice.hidden = many || mark === null;
     show(
-      apart,
+      splitNotice,
       mark && `Cells of “${fields.label.value}” seem to name several classes with “${mark}” between them. `,
       h(
         "button",
@@ -193,7 +193,7 @@ export function creationForm(file, table, settings, taken, create, reading = {},
       ),
     ),
     keyRow,
-    apart,
+    splitNotice,
     separatorRow,
     rows(settings.filter((one) => one.front)),
     row(fields.name, "Name of the session", "Its file gets this name."),

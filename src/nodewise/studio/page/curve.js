@@ -10,8 +10,8 @@ const EDGE = { left: 34, right: 10, top: 8, bottom: 24 };
 /** A figure for a report of the API. */
 export function curve(report) {
   const points = report.curve;
-  if (points.length === 0) return null;
   const audited = points.some((point) => point.audit !== null);
+  if (!audited && !points.some((point) => point.confidence !== null)) return null;
   const least = Math.min(...points.map((point) => point.labels));
   const most = Math.max(...points.map((point) => point.labels), least + 1);
   const x = (labels) => EDGE.left + ((labels - least) / (most - least)) * (WIDTH - EDGE.left - EDGE.right);
@@ -25,7 +25,8 @@ export function curve(report) {
   const last = points.at(-1);
   const said = audited
     ? `accuracy on the audit: ${percent(last.audit?.mean ?? 0)} after ${count(last.labels, "label")}`
-    : `mean confidence: ${percent(last.confidence)} after ${count(last.labels, "label")}`;
+    : `mean confidence: ${last.confidence === null ? "not known" : percent(last.confidence)} ` +
+      `after ${count(last.labels, "label")}`;
   return h(
     "figure",
     { class: "curve" },

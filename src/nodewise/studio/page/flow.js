@@ -359,7 +359,9 @@ export async function rename(name) {
 export const refresh = settle(
   async () => {
     try {
+      const before = state.status;
       const status = await fetchStatus();
+      if (state.status !== before && status.last < state.status.last) return; // what is known now is newer
       set({ status });
       await repredict();
       const { query } = state;

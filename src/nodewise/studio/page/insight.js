@@ -2,10 +2,8 @@
 
 import { byId, count, h, kept, percent, renew, sentence, short } from "./dom.js";
 import { keyHint } from "./hotkeys.js";
-import { aloneKnown, classes, labelOf, numberOf, several, wordsOf } from "./labels.js";
+import { aloneKnown, classes, labelOf, likeliest, numberOf, several, wordsOf } from "./labels.js";
 import { bar, mark } from "./marks.js";
-
-const SHOWN = 3;
 
 /**
  * @param {{card: any, query: any, status: any, gone: Record<string, string> | null, atHome: boolean, blind: boolean,
@@ -66,7 +64,7 @@ function predicted(asked, { card, blind, unlearned, choice, acceptable }, accept
   }
   if (aloneKnown() && chances[0][1] === 1) return alone(chances[0][0], choice === null ? acceptable : null, accept);
   const given = several() ? (card.given ?? []) : [];
-  const listed = several() ? setFirst(chances, given) : chances.slice(0, SHOWN);
+  const listed = likeliest(chances, given);
   const others = classes().length - listed.length;
   const offered = choice === null ? acceptable : null; // Enter saves what is chosen
   return h(
@@ -112,19 +110,12 @@ const acceptItem = (accept) =>
     h("button", { type: "button", class: "small", on: { click: accept } }, "Accept", keyHint("accept")),
   );
 
-/** Every class that is predicted, then the likeliest of the others. */
-function setFirst(chances, given) {
-  const inside = chances.filter(([name]) => given.includes(name));
-  const outside = chances.filter(([name]) => !given.includes(name));
-  return [...inside, ...outside.slice(0, Math.max(1, SHOWN - inside.length))];
-}
-
 /** The reasons, folded away; whether they are open is remembered. */
 function why(asked, named) {
   const box = h(
     "details",
     { class: "why", open: kept.read("reasons", "") === "open" },
-    h("summary", {}, asked.random ? "Why this one? It is a random one." : "Why this one?"),
+    h("summary", {}, whyThis(asked)),
     h(
       "ul",
       { class: "reasons" },
@@ -134,6 +125,13 @@ function why(asked, named) {
   box.addEventListener("toggle", () => kept.write("reasons", box.open ? "open" : ""));
   return box;
 }
+
+const whyThis = ({ random, unlike }) =>
+  unlike
+    ? "Why this one? It is unlike everything labelled so far."
+    : random
+      ? "Why this one? It is a random one."
+      : "Why this one?";
 
 const MOST = "this one should teach the most about the others";
 

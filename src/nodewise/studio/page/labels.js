@@ -71,3 +71,13 @@ export const inRows = (text) =>
   text.replace(NODES, (all, number) =>
     number === undefined ? (all === "node" ? "row" : all) : `row ${job.named ? `'${number}'` : Number(number) + 1}`,
   );
+
+const LIKELY = 3;
+
+/** The likeliest classes; where a row may have several, every one that it would be given, then the likeliest others. */
+export function likeliest(chances, given) {
+  if (!several()) return chances.slice(0, LIKELY);
+  const inside = chances.filter(([name]) => given.includes(name));
+  const outside = chances.filter(([name]) => !given.includes(name));
+  return [...inside, ...outside.slice(0, Math.max(1, LIKELY - inside.length))];
+}

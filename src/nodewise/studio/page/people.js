@@ -112,7 +112,11 @@ export function openPeople() {
     if (!possible)
       show(
         said,
-        "Whoever reaches this studio is its owner. Start it with --token-file FILE, then people can have links.",
+        "Whoever reaches this studio is its owner, so a link would mean nothing. End it, and start it again with ",
+        h("code", {}, "nodewise studio --token-file token.txt"),
+        " (for people at other machines also ",
+        h("code", {}, "--host 0.0.0.0"),
+        "): then each person can have a link.",
       );
   };
   const load = async () => {

@@ -4,7 +4,7 @@ import { attributes, link, linked, picture, rest } from "./card.js";
 import { ago, called, count, h, keepFocus, short, show } from "./dom.js";
 import { classCommand, keyHint } from "./hotkeys.js";
 import { labelField } from "./label_field.js";
-import { answerOf, classes, labelOf, numberOf, several, sureness, wordsOf } from "./labels.js";
+import { answerOf, classes, labelOf, likeliest, numberOf, several, sureness, wordsOf } from "./labels.js";
 import { bar, classMark } from "./marks.js";
 
 const BUTTONS = 12;
@@ -215,18 +215,16 @@ function predicted(card) {
       h(
         "ul",
         { class: "bars", "aria-label": "Predicted" },
-        card.predicted
-          .slice(0, 3)
-          .map(([name, chance]) =>
-            h(
-              "li",
-              {},
-              classMark(name, true),
-              h("span", { class: "name", title: name }, name),
-              bar(chance, numberOf(name)),
-              h("span", { class: "figure" }, sureness(chance)),
-            ),
+        likeliest(card.predicted, card.given ?? []).map(([name, chance]) =>
+          h(
+            "li",
+            {},
+            classMark(name, true),
+            h("span", { class: "name", title: name }, name),
+            bar(chance, numberOf(name)),
+            h("span", { class: "figure" }, sureness(chance)),
           ),
+        ),
       ),
     card.suggested.length > 0 &&
       h(

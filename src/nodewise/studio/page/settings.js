@@ -15,6 +15,7 @@ const FACTS = {
   policy: "trained policy",
   classifier: "how the rest is predicted",
   audit: "rows drawn for the audit",
+  "look for classes": "a question for a new class, every so many",
   trust: "doubtful labels count less",
   "release after": "wait for an answer",
   "use labels": "labels of the file count",

@@ -2,6 +2,7 @@
 // nothing else is.
 
 const ROUNDS = 40;
+const FURTHER = [0, 10, 20, 30]; // pixels that a name which must be read may stand further from its node
 
 /** Push overlapping circles apart, in place; the first one, the centre, stays where it is. */
 export function pushApart(spots, reaches, width, height) {
@@ -40,7 +41,8 @@ export function pushApart(spots, reaches, width, height) {
 
 /**
  * Write names below, above or beside their nodes; one for which there is no room is left out, the tooltip tells it.
- * `order`: whose names are written first; `must`: whether an item's name is written over others if need be.
+ * `order`: whose names are written first; `must`: whether an item's name is written all the same, somewhat further away
+ * or, if need be, over others.
  */
 export function writeNames(
   context,
@@ -73,12 +75,13 @@ export function writeNames(
     const [x, y] = spots[item];
     const gap = reaches[item] + (item === 0 ? 9 : 4);
     const long = context.measureText(name).width;
-    const places = [
-      [x - long / 2, y + gap],
-      [x - long / 2, y - gap - 12],
-      [x + gap, y - 6],
-      [x - gap - long, y - 6],
-    ];
+    const steps = must(item) ? FURTHER : [0];
+    const places = steps.flatMap((step) => [
+      [x - long / 2, y + gap + step],
+      [x - long / 2, y - gap - step - 12],
+      [x + gap + step, y - 6],
+      [x - gap - step - long, y - 6],
+    ]);
     const boxes = places
       .map(([left, top]) => [left, top, left + long, top + 13])
       .filter((box) => box[0] >= 2 && box[1] >= 2 && box[2] <= width - 2 && box[3] <= height - 2);

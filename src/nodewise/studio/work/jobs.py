@@ -65,11 +65,11 @@ class JobList:
             return {**_NOTHING, "name": name, "problem": "its file is not there any more"}
         state = facts.st_mtime_ns, facts.st_size
         if path not in self._read or self._read[path][0] != state:
-            told, uncounted = _summary(path)
-            told = {**_NOTHING, "name": name, "bytes": facts.st_size, "changed": facts.st_mtime, **told}
-            self._read[path] = state, told, uncounted
-        _, told, uncounted = self._read[path]
-        return told if owner else {**told, "labels": told["labels"] + uncounted}
+            summary, uncounted = _summary(path)
+            summary = {**_NOTHING, "name": name, "bytes": facts.st_size, "changed": facts.st_mtime, **summary}
+            self._read[path] = state, summary, uncounted
+        _, summary, uncounted = self._read[path]
+        return summary if owner else {**summary, "labels": summary["labels"] + uncounted}
 
 
 _NOTHING: dict[str, Any] = {
@@ -101,7 +101,7 @@ def _summary(path: Path) -> tuple[dict[str, Any], int]:
             audit = {query.node for query in history.asked if query.body.get("audit")}
             known = history.known.answers
             of_known = [history.ballots[node] for node in known.keys() & history.ballots.keys() - history.gone]
-            told = {
+            summary = {
                 "rows": rows + added - len(history.gone) if isinstance(rows, int) else None,
                 "labels": len(set(history.numbers) - history.bulk - audit - history.gone - set(known)),
                 "budget": history.budget or settings.budget,
@@ -117,7 +117,7 @@ def _summary(path: Path) -> tuple[dict[str, Any], int]:
                 for who in one.earlier
                 if node not in history.gone
             )
-            return told, answered + earlier
+            return summary, answered + earlier
     except NodewiseError as error:
         return {"problem": " ".join(str(error).split())}, 0
 

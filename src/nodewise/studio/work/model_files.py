@@ -56,18 +56,18 @@ def preview_suggestions(session: Session, brought: Brought, scratch: Path) -> di
     answers would be ``replaced``, and why they are ``refused``, or None.
     """
     history, moment = session.refresh(), session.moment()
-    told: dict[str, Any] = {"rows": 0, "columns": [], "chosen": dict.fromkeys(BATCH), "answers": 0, "classes": {}}
-    told |= {"fresh": [], "unnamed": 0, "examples": [], "replaced": 0, "refused": None}
+    preview: dict[str, Any] = {"rows": 0, "columns": [], "chosen": dict.fromkeys(BATCH), "answers": 0, "classes": {}}
+    preview |= {"fresh": [], "unnamed": 0, "examples": [], "replaced": 0, "refused": None}
     with _stored(brought, scratch) as path:
         if path is not None:
             table = read_table(path)
             chosen = {what: getattr(brought, what) or table.find(names) for what, names in BATCH.items()}
-            told |= {"rows": len(table), "columns": list(table.columns), "chosen": chosen}
+            preview |= {"rows": len(table), "columns": list(table.columns), "chosen": chosen}
         try:
             given = _given(session, brought, path)
             body = draft_suggestions("me", brought.name, given, history)[0].body
         except InputError as error:
-            return {**told, "refused": _without_path(error, path, brought)}
+            return {**preview, "refused": _without_path(error, path, brought)}
     said = Counter(str(label).strip() for label in given.labels if label is not None and str(label).strip())
     unheard = [label for label in said if label not in body["labels"]]
     known = next((each for each in session.suggestions if each.name == brought.name.strip()), None)
@@ -81,8 +81,8 @@ def preview_suggestions(session: Session, brought: Brought, scratch: Path) -> di
         )
     there = {each.name for each in moment.history.classes}
     return {
-        **told,
-        "rows": told["rows"] or len(given.nodes),
+        **preview,
+        "rows": preview["rows"] or len(given.nodes),
         "answers": body["answers"],
         "classes": {label: said[label] for label in body["labels"]},
         "fresh": [label for label in body["labels"] if label not in there],

@@ -181,7 +181,7 @@ class NodeTable:
         if query.sort == "predicted":
             return facts.rank(facts.predicted[nodes])
         if query.sort == "time":
-            return facts.told[0][nodes]
+            return facts.last_labelled[0][nodes]
         if query.sort == "trust":
             place = np.full(facts.size, len(facts.doubts))
             place[list(facts.doubts)] = np.arange(len(facts.doubts))
@@ -216,8 +216,8 @@ class NodeTable:
     def _row(self, node: int, facts: RowFacts, columns: list[str], fits: bool) -> dict[str, Any]:
         session, names, history = self._session, facts.names, facts.history
         label, predicted = int(facts.label[node]), int(facts.predicted[node])
-        when, who = facts.told
-        doubt = facts.doubts.get(node) if "doubts" in facts.__dict__ else None
+        when, who = facts.last_labelled
+        doubt = facts.doubt(node)
         seen = bool(facts.seen[node])
         return {
             "node": node,

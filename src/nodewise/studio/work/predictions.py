@@ -148,11 +148,11 @@ class Predictions:
         history = self._session.refresh()
         labels = self._session.training(history)
         if self._seen is None or self._seen[0] is not labels:
-            told, given = labels
+            learned, given = labels
             classes = history.classes
-            numbers = {key: classes.number_of_key(key) for each in (*told, *given) for key in each.classes}
+            numbers = {key: classes.number_of_key(key) for each in (*learned, *given) for key in each.classes}
             names = {key: number and classes.name(number) for key, number in numbers.items()}
-            self._seen = labels, (((*told, *given), tuple(names.items())) if told or given else ((), ()))
+            self._seen = labels, (((*learned, *given), tuple(names.items())) if learned or given else ((), ()))
         nothing = self._seen[1] == ((), ())
         doubted = history.last if self._session.settings.trust and not nothing else 0
         known = () if nothing else tuple((node, history.ballots.get(node)) for node in history.known.answers)

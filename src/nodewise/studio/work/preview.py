@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nodewise.graph.io.relational_folder import folder_types, is_relational_folder
-from nodewise.graph.label_sets import SEPARATOR, SEPARATORS, split_set
+from nodewise.graph.label_sets import SEPARATOR, likely_separator
 from nodewise.graph.tables.table import ID, LABEL, TEXT, TITLE, Table, numbers, read_rows
 from nodewise.ground.errors import GraphError
 
@@ -23,11 +23,6 @@ _COLUMNS = 500
 _SHOWN = 120
 _NUMBERS = re.compile(r"(?<![a-z])(id|no|nr|key|code|number|isbn|doi)(?![a-z])", re.IGNORECASE)
 """In the name of a column whose numbers tell rows apart."""
-
-
-_MARKS = SEPARATORS[:3]
-_HOLDING, _PARTS, _PART = 0.1, 50, 40
-"""Of cells that name several classes: the share that does, how many classes there are, the longest name."""
 
 
 def preview_table(path: Path) -> dict[str, Any]:
@@ -73,7 +68,7 @@ def preview_table(path: Path) -> dict[str, Any]:
                 "kind": kinds[name],
                 "examples": _examples(cells[name]),
                 "filled": sum(1 for cell in cells[name] if cell.strip()) / len(first),
-                "separator": _separator(cells[name]),
+                "separator": likely_separator(cells[name]),
             }
             for name in cells
         ],
@@ -101,7 +96,7 @@ def preview_graph(graph: Graph) -> dict[str, Any]:
         for name, column in graph.attributes.items()
     ]
     if labelled:
-        parted = SEPARATOR if graph.several else None
+        parted = SEPARATOR if graph.several else likely_separator(_labels(graph))
         examples = list(graph.class_names[:3])
         columns.append(
             {"name": "label", "kind": "label", "examples": examples, "filled": labelled, "separator": parted}
@@ -119,6 +114,11 @@ def preview_graph(graph: Graph) -> dict[str, Any]:
     }
 
 
+def _labels(graph: Graph) -> list[str]:
+    """What the first nodes are labelled with, one class each."""
+    return [] if graph.y is None else [graph.class_names[one] for one in graph.y[:_LOOKED_AT].tolist() if one >= 0]
+
+
 def preview_folder(path: Path, labelled: str | None = None) -> dict[str, Any]:
     """The same of a folder of CSV files; of several node types the one to be labelled.
 
@@ -127,8 +127,8 @@ def preview_folder(path: Path, labelled: str | None = None) -> dict[str, Any]:
     from nodewise.graph import read_graph
 
     if labelled is None and is_relational_folder(path):
-        types, told = folder_types(path)
-        labelled = told or types[0]
+        types, stated = folder_types(path)
+        labelled = stated or types[0]
     return preview_graph(read_graph(path, labelled=labelled))
 
 
@@ -140,7 +140,7 @@ def _kind(name: str, cells: Sequence[str]) -> str:
     if not filled:
         return "other"
     usual = name.strip().lower() in LABEL
-    if usual and _separator(cells) is not None:
+    if usual and likely_separator(cells) is not None:
         return "label"
     few = len(different) <= (50 if usual else max(2, min(30, len(cells) // 5)))
     short = max(map(len, different)) <= 60
@@ -154,25 +154,6 @@ def _kind(name: str, cells: Sequence[str]) -> str:
     if words >= 3 or sum(map(len, filled)) / len(filled) > 40:
         return "other" if all(cell.lower().startswith(("http://", "https://", "data:")) for cell in filled) else "text"
     return "other"
-
-
-def _separator(cells: Sequence[str]) -> str | None:
-    """What seems to part several classes in the cells of a column: a mark that a tenth of them hold, between short
-    parts of which few are different, each seen more than twice on average. None where there is none.
-    """
-    filled = [cell.strip() for cell in cells if cell.strip()]
-    for mark in _MARKS:
-        holding = [cell for cell in filled if mark in cell]
-        if len(holding) < max(2, _HOLDING * len(filled)):
-            continue
-        parts = [part for cell in filled for part in split_set(cell, mark)]
-        different = set(parts)
-        if mark == "," and all(part.isdecimal() for part in different):
-            continue  # decimal commas
-        short = max(map(len, different), default=0) <= _PART
-        if different and short and len(different) <= _PARTS and len(parts) > 2 * len(different):
-            return mark
-    return None
 
 
 def _unique(header: Sequence[str], first: Sequence[Sequence[str]]) -> dict[int, set[str]]:

@@ -52,12 +52,12 @@ class Reports:
         if session.settings.use_labels or not graph.labelled.any():
             return None
         # on the report's own classifier: the one that predicts may be wanted meanwhile
-        history, told = session.refresh(), session.labels.keys() - session.rules().known
+        history, labels = session.refresh(), session.labels.keys() - session.rules().known
         training, given = session.training(history)
         learner = session.separate_learner(history, "report")
         learner.follow(training, given, reporter)
         guesses = make_prediction(learner, history.classes, reporter).sets
-        open_nodes = [node for node in np.flatnonzero(graph.labelled).tolist() if node not in told]
+        open_nodes = [node for node in np.flatnonzero(graph.labelled).tolist() if node not in labels]
         known = [history.classes.find(name) for name in graph.class_names]
         called = [
             name if number is None else history.classes.name(number)

@@ -100,6 +100,7 @@ class RowFacts:
         self.label = np.full(self.size, -1)
         self.label[np.fromiter(labels, np.int64, len(labels))] = [self._number(name) for name in labels.values()]
         self._annotator = annotator
+        self._doubts: Mapping[int, LikelyMistake] | None = None
         otherwise = {node for node in sight.labelled_otherwise(self.history, annotator) if node < self.size}
         self._control = {node for node in otherwise if sight.is_control(self.history, node, annotator)}
         for node in otherwise:
@@ -134,13 +135,18 @@ class RowFacts:
             said[each.name][self.unpredicted] = -1
         return said
 
-    @cached_property
+    @property
     def doubts(self) -> Mapping[int, LikelyMistake]:
-        """Likely mistakes, the least trusted first."""
-        if self._kept is None:
-            return {}
-        hidden = set(self.secret.tolist()) | {node for node in self._control if self.label[node] < 0}
-        return {one.node: one for one in self._session.likely_mistakes(self.size) if one.node not in hidden}
+        """Likely mistakes, the least trusted first; looked for when first asked for."""
+        if self._doubts is None:
+            hidden = set(self.secret.tolist()) | {node for node in self._control if self.label[node] < 0}
+            mistakes = () if self._kept is None else self._session.likely_mistakes(self.size)
+            self._doubts = {one.node: one for one in mistakes if one.node not in hidden}
+        return self._doubts
+
+    def doubt(self, node: int) -> LikelyMistake | None:
+        """Why a row's label may be a mistake, where somebody has asked for likely mistakes already."""
+        return None if self._doubts is None else self._doubts.get(node)
 
     @cached_property
     def unlike(self) -> list[int]:
@@ -150,7 +156,7 @@ class RowFacts:
         return [] if self._kept is None else self._session.unlike_labels()
 
     @cached_property
-    def told(self) -> tuple[npt.NDArray[np.float64], dict[int, str]]:
+    def last_labelled(self) -> tuple[npt.NDArray[np.float64], dict[int, str]]:
         """When each row was last labelled, in seconds since 1970 and 0 for never, and by whom; of what may be seen."""
         when = np.zeros(self.size)
         who: dict[int, str] = {}

@@ -65,7 +65,7 @@ def preview_rows(
     with _uploaded_file(upload, scratch, **reading) as path:
         rows: Any = read_rows(path) if path.suffix in _PLAIN else rows_as_columns(path)
         columns = rows_as_columns(rows)
-        told: dict[str, Any] = {
+        preview: dict[str, Any] = {
             "rows": len(next(iter(columns.values()), ())) if columns is not None else len(rows),
             "columns": [{"name": name, "use": _use(graph, name)} for name in columns or ()],
             "lacking": [] if columns is None or purpose == "change" else _lacking(graph, columns),
@@ -78,22 +78,22 @@ def preview_rows(
             _refuse_pictures(graph)
             if purpose == "predict":
                 new_features(graph, rows)
-                return told
+                return preview
             if purpose == "change":
                 moment = session.moment()
                 edit = row_edits.change_rows(read_rows(path), moment, moment.contents)
                 new = edit.rows
-                told["rows"] = new.num_nodes
-                told["labelled"] = sum(node in moment.labels for node in edit.body(0)["nodes"])
+                preview["rows"] = new.num_nodes
+                preview["labelled"] = sum(node in moment.labels for node in edit.body(0)["nodes"])
             else:
                 new = added_rows(graph, rows)
         except InputError as error:
-            return {**told, "refused": " ".join(str(error).split())}
+            return {**preview, "refused": " ".join(str(error).split())}
         texts = [str(text) for text in new.attributes.get("text", ())]
         known = set(map(str, graph.attributes.get("text", ())))
-        told["examples"] = [text[:_LONGEST] for text in texts[:_SHOWN]]
-        told["already"] = sum(text in known for text in texts)
-        return told
+        preview["examples"] = [text[:_LONGEST] for text in texts[:_SHOWN]]
+        preview["already"] = sum(text in known for text in texts)
+        return preview
 
 
 def add_rows(session: Session, upload: Upload, scratch: Path, annotator: str, **reading: Any) -> dict[str, Any]:

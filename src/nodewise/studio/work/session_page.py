@@ -14,6 +14,7 @@ import numpy as np
 from nodewise.ground.events import Event as Told
 from nodewise.session.answers import undone
 from nodewise.session.learning.stopping import unlike_words
+from nodewise.session.learning.unlike import LookedFor
 from nodewise.studio.layout.neighbourhood import Neighbourhood, Neighbours
 from nodewise.studio.layout.related import Related, RelatedNeighbourhood
 from nodewise.studio.work.cards import caption, heading, roles, texts
@@ -111,14 +112,16 @@ class SessionPage:
         Nothing of rows that stand out where they may see no prediction: the same views tell both. Labels are counted
         as they may count them.
         """
-        told = dict(self.reports.latest(check))
-        history = self.sight.history(annotator)
-        if told["unlike"] and self.sight.is_blind(history, annotator):
-            told |= {"unlike": None, "words": [said for said in told["words"] if said != unlike_words(told["unlike"])]}
+        report = dict(self.reports.latest(check))
+        if self.sight.is_blind(self.sight.history(annotator), annotator):
+            looked = report["looked_for"]
+            kept = {unlike_words(report["unlike"] or 0), "" if looked is None else LookedFor(**looked).words}
+            words = [said for said in report["words"] if said not in kept]
+            report |= {"unlike": None, "looked_for": None, "words": words}
         if more := self.sight.uncounted(self.reports.history, annotator):
-            curve = [{**point, "labels": point["labels"] + more} for point in told["curve"]]
-            told |= {"labels": told["labels"] + more, "curve": curve}
-        return told
+            curve = [{**point, "labels": point["labels"] + more} for point in report["curve"]]
+            report |= {"labels": report["labels"] + more, "curve": curve}
+        return report
 
     @_at_one_moment
     def card(self, node: int, annotator: str | None = None) -> dict[str, Any]:
@@ -226,13 +229,13 @@ class SessionPage:
             allowed &= facts.label < 0
         nodes, likeness = self._similar.nearest(node, allowed, limit)
         graph, hidden = self.session.graph, self.sight.hidden_columns(facts.history)
-        told = [texts(graph, each, hidden)["text"] for each in nodes]
+        shown = [texts(graph, each, hidden)["text"] for each in nodes]
         return {
             "node": node,
             "by": self._similar.by,
             "rows": [
                 {**row, "text": None if text is None else text[:_EXCERPT], "likeness": round(alike, 4)}
-                for row, text, alike in zip(self.table.some(nodes, annotator), told, likeness, strict=True)
+                for row, text, alike in zip(self.table.some(nodes, annotator), shown, likeness, strict=True)
             ],
         }
 
@@ -349,8 +352,8 @@ class SessionPage:
         listed: list[dict[str, Any]] = []
         for event in reversed(log if before is None else log[: max(0, before - 1)]):
             if (event.kind != "ask" or asks) and self._may_be_told(event, log, annotator, owner):
-                told = self.describe(event, log, annotator)
-                listed.append({**told, "time": event.at, "undone": event.id in gone})
+                described = self.describe(event, log, annotator)
+                listed.append({**described, "time": event.at, "undone": event.id in gone})
             if len(listed) == limit:
                 break
         return listed

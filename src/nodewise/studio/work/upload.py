@@ -286,8 +286,8 @@ def _told_joined(known: Preparation | None, text: str | None, joined: tuple[str,
     """How rows became features, with the columns that the texts were put together from: new rows have those."""
     if known is None or not joined:
         return known
-    told = [{**part, "joined": list(joined)} if part.get("column") == text else part for part in known.parts]
-    return replace(known, parts=tuple(told))
+    parts = [{**part, "joined": list(joined)} if part.get("column") == text else part for part in known.parts]
+    return replace(known, parts=tuple(parts))
 
 
 def _stored(upload: Upload) -> str:
@@ -299,8 +299,10 @@ def _stored(upload: Upload) -> str:
 def _take_graph(path: Path, new: NewSession) -> Graph:
     """A graph that was uploaded as it is; without a column of labels those in it stay out of sight."""
     from nodewise.graph import read_graph
+    from nodewise.graph.io.files import parted_labels
 
     graph = replace(read_graph(path, labelled=new.labelled, several=new.several), name=new.name)
+    graph = parted_labels(graph, new.separator or SEPARATOR) if new.label and new.several else graph
     return graph if new.label else replace(graph, y=None, y_sets=None, class_names=())
 
 

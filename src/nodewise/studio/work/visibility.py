@@ -216,9 +216,9 @@ class Visibility:
 
     def label(self, history: History, node: int) -> str | None:
         """The label that counts: what people said, else what came with the graph."""
-        told = history.labels.get(node)
-        if told is not None or not self.given[node]:
-            return told
+        label = history.labels.get(node)
+        if label is not None or not self.given[node]:
+            return label
         return history.classes.name(self._given_answers[node])
 
     def _waits_for_votes(self, history: History, node: int, annotator: str | None) -> bool:

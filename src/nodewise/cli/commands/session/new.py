@@ -80,6 +80,8 @@ def new(
             if labelled is None
             else read_graph(graph, labelled=labelled, several=wanted["several"])
         )
+        for note in loaded.notes:
+            screen.note(f"note: {note}")
         source = Path(graph) if Path(graph).is_file() else None
         said = {}
         for text in suggest or ():
