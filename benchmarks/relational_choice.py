@@ -5,7 +5,7 @@
 **The rule.** It was written before any of these graphs was played with any of the forms.
 
 - The choice graphs are `FAMILY`: six kinds of generated graphs, two seeds each, each with its features and without
-  any. Their sizes and signals were set by looking at random choice on the plain union alone (30 to 97 percent).
+  any. Their sizes and signals were set by looking at random choice on the weighted union alone (30 to 97 percent).
 - The forms are `FORMS`, at most eight, "relations" (what there was) among them.
 - Each form is played on each graph with five labels a class, by random choice and by gain, on the same splits.
 - A form's score is the mean of its Micro-F1 over all graphs and both strategies.
