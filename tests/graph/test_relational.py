@@ -179,6 +179,30 @@ def test_a_bad_folder_is_refused_with_a_sentence(tmp_path, told: str, said: str)
     assert said in str(refused.value)
 
 
+def test_tables_that_are_called_so_and_not_read_are_named(tmp_path: Path) -> None:
+    folder = people(tmp_path / "mine", '{"relations": {"written by": ["paper", "author"]}}')
+    quiet = read_graph(folder).notes
+    (folder / "nodes-paper.tsv").write_text("id\nother\n")
+    (folder / "edges-in.tsv").write_text("paper\tvenue\np1\tv1\n")
+    (folder / "features-venue.csv").write_text("node,column,value\n")
+    (said,) = set(read_graph(folder).notes) - set(quiet)
+    assert said.startswith("'edges-in.tsv', 'features-venue.csv', 'nodes-paper.tsv' left out")
+
+
+@pytest.mark.parametrize("names", [("paper", "Paper", "by"), ("paper", "author", "BY")])
+def test_names_whose_files_would_be_one_on_some_machines_are_not_written_as_a_folder(
+    tmp_path: Path, names: tuple[str, str, str]
+) -> None:
+    one, other, beside = names
+    relations = [Relation(name, one, other, [[0, 1], [0, 0]]) for name in dict.fromkeys(("by", beside))]
+    whole = RelationalGraph((NodeType(one, 2), NodeType(other, 1)), tuple(relations), one, y=["x", "y"])
+    with pytest.raises(GraphError, match="differ in capitals alone"):
+        write_graph(whole.to_graph(), tmp_path / "folder")
+    assert not (tmp_path / "folder").exists()
+    write_graph(whole.to_graph(), tmp_path / "whole.npz")
+    assert read_graph(tmp_path / "whole.npz").equals(whole.to_graph())
+
+
 def test_a_folder_may_say_the_labelled_type_alone(tmp_path: Path) -> None:
     for name, text in {
         "nodes-paper.csv": "id\np1\np2\n",

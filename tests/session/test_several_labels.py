@@ -44,6 +44,17 @@ def sets_of(graph: nw.Graph) -> list[list[str]]:
     return [[graph.class_names[number] for number in np.flatnonzero(row)] for row in graph.y_sets]
 
 
+def test_a_classs_number_in_a_set_makes_no_class(tmp_path: Path) -> None:
+    with job(tmp_path) as session:
+        for said in ([0], ["a", 1], {2}, np.array([0, 1])):
+            with pytest.raises(UnknownNameError, match="not by its number"):
+                session.tell(0, said)
+        assert session.classes == ("a", "b", "c") and not session.label_sets
+        session.tell(0, ["a", 2019])  # no number of a class
+        session.tell(1, [0], new_class=True)
+        assert session.label_sets == {0: ("a", "2019"), 1: ("0",)}
+
+
 def test_sets_are_told_changed_undone_and_there_again_when_reopened(tmp_path: Path) -> None:
     with job(tmp_path) as session:
         session.tell(0, ["b", "a"])

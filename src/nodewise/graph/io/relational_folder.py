@@ -9,7 +9,7 @@ type with a label column carries the labels, unless ``"labelled"`` names another
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -97,6 +97,7 @@ def read_relational_folder(path: Path, labelled: str | None = None) -> Graph:
     files = {file.stem.removeprefix("edges-") for file in path.glob("edges-*.csv")}
     if forgotten := sorted(files - set(described["relations"])):
         raise GraphError(f"{path / 'graph.json'} does not say which types {listed(forgotten)} joins: add it")
+    notes += _left_out(path, tables, described["relations"])
     types = [
         NodeType(name, graph.num_nodes, graph.x, graph.node_names, graph.attributes) for name, graph in graphs.items()
     ]
@@ -110,9 +111,8 @@ def read_relational_folder(path: Path, labelled: str | None = None) -> Graph:
 def write_relational_folder(graph: Graph, path: Path) -> list[str]:
     """Writes a graph with its relations as a folder; returns what was dropped, in words."""
     whole = RelationalGraph.of(graph)
-    for name in (*(kind.name for kind in whole.types), *(relation.name for relation in whole.relations)):
-        if "/" in name or "\\" in name or "\0" in name or len(name) > 100:
-            raise GraphError(f"{name!r} cannot be part of a file's name: rename the type or relation, or write .npz")
+    for names in ([kind.name for kind in whole.types], [relation.name for relation in whole.relations]):
+        _check_file_names(names)
     graphs = {kind.name: one_type(kind, whole) for kind in whole.types}
     described = {
         "schema": 1,
@@ -137,6 +137,31 @@ def write_relational_folder(graph: Graph, path: Path) -> list[str]:
         with atomic_file(part / "graph.json") as handle:
             handle.write((json.dumps(described, indent=1) + "\n").encode())
     return dropped_fields(graph, "CSV files", relations=True)
+
+
+def _check_file_names(names: Sequence[str]) -> None:
+    """Refuse names of types, or of relations, that no files can be called after, or not on every machine."""
+    seen: dict[str, str] = {}
+    for name in names:
+        if "/" in name or "\\" in name or "\0" in name or len(name) > 100:
+            raise GraphError(f"{name!r} cannot be part of a file's name: rename the type or relation, or write .npz")
+        if other := seen.get(name.casefold()):
+            raise GraphError(
+                f"{other!r} and {name!r} differ in capitals alone, and many machines take their files for one: rename"
+                " one of them, or write .npz"
+            )
+        seen[name.casefold()] = name
+
+
+def _left_out(path: Path, types: Collection[str], relations: Collection[str]) -> list[str]:
+    """A note on files that are called like tables of types or relations and are not read."""
+    read = {*(f"nodes-{name}.csv" for name in types), *(f"features-{name}.csv" for name in types)}
+    read |= {f"edges-{name}.csv" for name in relations}
+    called = ("nodes-", "edges-", "features-")
+    files = sorted(file.name for file in path.iterdir() if file.name.startswith(called) and file.name not in read)
+    if not files:
+        return []
+    return [f"{listed(files)} left out: a type's or a relation's table is a .csv file, features are those of a type"]
 
 
 def _tables(path: Path) -> dict[str, Path]:
@@ -224,10 +249,12 @@ def _relation(path: Path, name: str, ends: list[str], ids: dict[str, list[str]],
     weights = next((title for title in titles[2:] if title.strip().lower() in WEIGHTS), None)
     dropped = [title for title in titles[2:] if title != weights]
     values = None if weights is None else numbers(table.columns[weights])
-    if weights is not None and values is None:
-        row, text = next((row, text) for row, text in enumerate(table.columns[weights]) if numbers([text]) is None)
+    if weights is not None and (values is None or min(values, default=1.0) <= 0):
+        cells = enumerate(table.columns[weights])
+        row, text = next((row, text) for row, text in cells if (numbers([text]) or [0.0])[0] <= 0)
         raise GraphError(
-            f"{file}, line {table.lines[row]}: the weight {text!r} is no finite number: every row needs a positive one"
+            f"{file}, line {table.lines[row]}: the weight {text!r} is no positive, finite number: correct it, or leave"
+            " the edge out"
         )
     made = Relation(name, ends[0], ends[1], np.array(indices, np.int64), None if values is None else np.array(values))
     notes += dropped_of_relation(name, len(table), made.edge_index.shape[1], made.weight is not None, dropped)

@@ -5,7 +5,7 @@ Each is checked: what comes of it must make sense.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from pathlib import Path
@@ -128,7 +128,7 @@ class Answers:
         names = [contents.name_of(node) for node in indices]
         closed = contents.settings.closed_classes
         said = [read_set(each) if several else (class_name(each),) for each in labels]
-        counted = frozenset(str(each) for each in labels if isinstance(each, Integral))
+        counted = frozenset(str(each) for label in labels for each in _members(label) if isinstance(each, Integral))
         return cls(indices, names, said, who, new_class, overrule, alone, closed, several, counted)
 
     def as_tells(self, history: History) -> list[Draft]:
@@ -498,6 +498,11 @@ def read_set(said: object) -> tuple[str, ...]:
             f"a set of classes holds a list itself, {str(said)[:80]}: give the names alone, such as ['a', 'b']"
         )
     return tuple(dict.fromkeys(map(member_name, members)))
+
+
+def _members(label: Any) -> Iterable[Any]:
+    """What a label holds: the members of a set, or itself."""
+    return [label] if isinstance(label, (str, bytes)) or not hasattr(label, "__iter__") else label
 
 
 def _is_nested(label: Any) -> bool:
