@@ -318,6 +318,7 @@ def test_uploads_are_bounded_in_size_and_parts(tmp_path: Path) -> None:
 
 def test_an_upload_that_cannot_be_kept_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with running(tmp_path) as client:
+        client.get("/")  # it answers once it has started, for which it needs the folder
         monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "not there"))
         answer = client.post(f"{API}/preview", files={"nodes": ("large.csv", b"a,b\n" + b"1,2\n" * 500_000)})
         assert (
