@@ -133,6 +133,38 @@ def made(record: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
+def beside_former(record: dict[str, Any]) -> str:
+    """What making views and a session's questions take beside a former state of the code, both in turns."""
+    lines = [
+        "## Plain graphs since there are relations",
+        "",
+        "| graph | views | before | ratio | processor time | question | before | ratio | processor time |",
+        "| --- |" + " ---: |" * 8,
+    ]
+    for row in record["rows"]:
+        cells = [row["graph"]]
+        for name, factor, unit in (("views", 1, "s"), ("question", 1000, "ms")):
+            found = row["turns"][name]
+            middle = [sorted(found["wall"][state])[len(found["wall"][state]) // 2] for state in ("now", "before")]
+            cells += [f"{seconds * factor:.1f} {unit}" for seconds in middle]
+            cells += [
+                " / ".join(f"{found[clock][f'ratio of the {of}']:.2f}" for of in ("least", "middle")) for clock in found
+            ]
+        lines.append(f"| {' | '.join(cells)} |")
+    commits = dict.fromkeys(row["commit"] for row in record["rows"])
+    lines += [
+        "",
+        (
+            f"Commits {', '.join(commits)} beside {record['commit_before']}, in turns (`benchmarks/views_made.py"
+            " --before`), on the same graphs without weights, direction or relations; a question is the median of 40,"
+            " from a label to the next row. Ratios are the former's time over the latter's, of the least and of the"
+            " middle turns: above 1 it is faster now. Questions use all cores now, which takes more processor time and"
+            " less of a person's."
+        ),
+    ]
+    return "\n".join(lines)
+
+
 def main() -> None:
     parts = [OPENING.strip()]
     for name, title in (("engine-cpu", "Two CPU cores"), ("engine-gpu", "One GPU")):
@@ -149,6 +181,9 @@ def main() -> None:
     views = read("views-made")
     if views:
         parts.append(made(views))
+    turns = read("views-turns")
+    if turns:
+        parts.append(beside_former(turns))
     training = read("training-time")
     if training:
         parts.append(

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from machine import describe_machine
+from machine import commit, describe_machine
 
 RESULTS = Path(__file__).parent / "results" / "views-made.json"
 GRAPHS = "cora,citeseer,pubmed,dblpv7,coauthor-cs,coauthor-physics"
@@ -121,7 +121,12 @@ def main() -> None:
     given = parser.parse_args()
     begin, here, rows = time.time(), Path(__file__).resolve().parent.parent, []
     for graph in given.graphs.split(","):
-        row: dict[str, Any] = {"graph": graph, "load_before": round(os.getloadavg()[0], 1), "now": made(here, graph)}
+        row: dict[str, Any] = {
+            "graph": graph,
+            "commit": commit(),
+            "load_before": round(os.getloadavg()[0], 1),
+            "now": made(here, graph),
+        }
         if given.before is not None:
             row["before"] = made(given.before.resolve(), graph)
             row["turns"] = in_turns(here, given.before.resolve(), graph, given.turns)

@@ -62,3 +62,24 @@ def test_a_folder_becomes_a_job_whose_neighbourhood_shows_relations(
         page.get_by_role("button", name="1 step").click()
         # the note of two hops names venues as well, and stands until one hop is drawn
         page.locator(".neighbourhood .note", has_text="venue", has_not_text="paper").wait_for()
+
+
+def test_a_name_that_must_be_read_covers_anything_before_the_row_that_is_asked(
+    browser: Browser, server: Server
+) -> None:
+    with visit(browser, f"{server.address}/new") as seen:
+        left, top = seen.page.evaluate(
+            """async () => {
+                const { writeNames } = await import("/page/spacing.js");
+                const measureText = () => ({ width: 60 });
+                const context = { measureText, strokeText() {}, fillText(...at) { this.at = at; } };
+                const beside = [15, 30, 45, 60, 75, 90].flatMap((x) => [[200 + x, 172], [200 - x, 172]]);
+                const above = [157, 147, 137, 127].flatMap((y) => [180, 195, 210, 225].map((x) => [x, y]));
+                const spots = [[200, 200], [200, 172], ...beside, ...above];
+                const reaches = spots.map((_, item) => (item ? 5 : 18));
+                writeNames(context, {}, ["", "Photonics"], spots, reaches, 400, 400, [1], () => true);
+                return context.at.slice(1);
+            }"""
+        )
+    across, down = min(left + 60, 218) - max(left, 182), min(top + 13, 218) - max(top, 182)
+    assert min(across, down) <= 0, f"written at {left}, {top}, over the row that is asked"

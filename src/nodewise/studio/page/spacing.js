@@ -3,6 +3,7 @@
 
 const ROUNDS = 40;
 const FURTHER = [0, 10, 20, 30]; // pixels that a name which must be read may stand further from its node
+const CENTRE = 20; // how much worse it is to write over the centre than over any other node or name
 
 /** Push overlapping circles apart, in place; the first one, the centre, stays where it is. */
 export function pushApart(spots, reaches, width, height) {
@@ -39,10 +40,17 @@ export function pushApart(spots, reaches, width, height) {
   }
 }
 
+/** The area that two boxes share. */
+function shared([left, top, right, bottom], [otherLeft, otherTop, otherRight, otherBottom]) {
+  const across = Math.min(right, otherRight) - Math.max(left, otherLeft);
+  const down = Math.min(bottom, otherBottom) - Math.max(top, otherTop);
+  return Math.max(0, across) * Math.max(0, down);
+}
+
 /**
  * Write names below, above or beside their nodes; one for which there is no room is left out, the tooltip tells it.
  * `order`: whose names are written first; `must`: whether an item's name is written all the same, somewhat further away
- * or, if need be, over others.
+ * or, if need be, over others: over as little of them as can be, and of the centre last.
  */
 export function writeNames(
   context,
@@ -61,8 +69,7 @@ export function writeNames(
     x + reaches[item],
     y + reaches[item],
   ]);
-  const hits = (box) =>
-    taken.filter((other) => box[0] < other[2] && box[2] > other[0] && box[1] < other[3] && box[3] > other[1]).length;
+  const covered = (box) => taken.reduce((sum, other, item) => sum + shared(box, other) * (item === 0 ? CENTRE : 1), 0);
   context.textAlign = "left";
   context.textBaseline = "top";
   context.lineWidth = 3;
@@ -85,7 +92,7 @@ export function writeNames(
     const boxes = places
       .map(([left, top]) => [left, top, left + long, top + 13])
       .filter((box) => box[0] >= 2 && box[1] >= 2 && box[2] <= width - 2 && box[3] <= height - 2);
-    const crowded = boxes.map(hits);
+    const crowded = boxes.map(covered);
     const best = crowded.indexOf(Math.min(...crowded));
     if (best < 0 || (crowded[best] > 0 && !must(item))) continue;
     taken.push(boxes[best]);
