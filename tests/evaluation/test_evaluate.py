@@ -359,6 +359,8 @@ def test_nodes_may_have_several_classes(tmp_path: Path) -> None:
     result = nw.evaluate(graph, "gain", budget=20, runs=3)
     assert tuple(result.further) == ("micro_f1_known", "macro_f1_known", "average_precision")
     assert result.micro.mean > 75 and result.interval("average_precision").mean > 75
+    known = result.interval("micro_f1_known")
+    assert result.shown["Micro-F1, number known"] == str(known), "as the others are shown, in percent"
     told = result.as_dict()
     assert told["average_precision"]["values"] == result.values("average_precision").tolist()
     with pytest.raises(InputError, match="a protocol of one's own is for one class a node"):

@@ -63,7 +63,10 @@ SCORES: Mapping[str, Score] = {
 }
 """Scores by name."""
 
-IN_PERCENT = frozenset(SCORES) - {"log_loss"}
+NUMBER_KNOWN = {"micro_f1_known": "Micro-F1, number known", "macro_f1_known": "Macro-F1, number known"}
+"""Where a node may have several classes, the scores of as many classes a node as it has: in words."""
+
+IN_PERCENT = frozenset({*SCORES, *NUMBER_KNOWN}) - {"log_loss"}
 """Those in percent; what one's own are in nobody knows."""
 
 LESS_IS_BETTER = frozenset({"log_loss", "calibration_error"})

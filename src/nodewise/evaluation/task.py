@@ -36,7 +36,7 @@ from nodewise.environment import (
     most_queries,
     rollout,
 )
-from nodewise.evaluation.scores import further_scores
+from nodewise.evaluation.scores import NUMBER_KNOWN, further_scores
 from nodewise.graph import Graph
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.compute import derive_seed
@@ -58,7 +58,7 @@ __all__ = [
 ]
 
 
-SET_SCORES = ("micro_f1_known", "macro_f1_known", "average_precision")
+SET_SCORES = (*NUMBER_KNOWN, "average_precision")
 """Further scores where nodes may have several classes, in percent: F1 with each node's known number of classes, and
 the mean over classes of their average precision.
 """

@@ -29,7 +29,7 @@ from nodewise.evaluation.results.statistics import (
     rank_strategies,
 )
 from nodewise.evaluation.results.tables import Entry, ResultTable, to_latex, to_markdown, to_rows
-from nodewise.evaluation.scores import LESS_IS_BETTER, SCORES
+from nodewise.evaluation.scores import LESS_IS_BETTER, NUMBER_KNOWN, SCORES
 from nodewise.ground.errors import InputError
 from nodewise.ground.events import count
 from nodewise.ground.files import write_json
@@ -348,7 +348,8 @@ def _mean_score(graphs: Mapping[str, Sequence[Setting]], name: str) -> float:
     )
 
 
-_NAMES = {"micro_f1": "Micro-F1", "macro_f1": "Macro-F1", **{name: name.replace("_", " ") for name in SCORES}}
+_NAMES = {"micro_f1": "Micro-F1", "macro_f1": "Macro-F1", **NUMBER_KNOWN}
+_NAMES |= {name: name.replace("_", " ") for name in SCORES}
 _UNITS = {**dict.fromkeys(_NAMES, " in percent"), "log_loss": " in nats"}
 
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from nodewise.evaluation.results.plots import colour_of, new_figure, save_picture, tidy_axes
 from nodewise.evaluation.results.statistics import Interval, confidence_interval
-from nodewise.evaluation.scores import IN_PERCENT
+from nodewise.evaluation.scores import IN_PERCENT, NUMBER_KNOWN
 from nodewise.ground.errors import InputError, MissingExtraError, UnknownNameError
 from nodewise.ground.events import count
 
@@ -103,7 +103,10 @@ class Evaluation:
     @property
     def shown(self) -> dict[str, str]:
         """Every score by its name, mean and interval; what is no percentage with three digits."""
-        further = {name: self.interval(name).text(1 if name in IN_PERCENT else 3) for name in self.further}
+        further = {
+            NUMBER_KNOWN.get(name, name): self.interval(name).text(1 if name in IN_PERCENT else 3)
+            for name in self.further
+        }
         return {"Micro-F1": str(self.micro), "Macro-F1": str(self.macro), **further}
 
     def costs(self, costs: npt.ArrayLike) -> npt.NDArray[np.float64]:
