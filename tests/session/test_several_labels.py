@@ -55,6 +55,18 @@ def test_a_classs_number_in_a_set_makes_no_class(tmp_path: Path) -> None:
         assert session.label_sets == {0: ("a", "2019"), 1: ("0",)}
 
 
+@pytest.mark.parametrize("said", ["a,b", "a | b", ["a, c"], "a/b/c"])
+def test_known_classes_with_another_mark_between_them_make_no_class(tmp_path: Path, said: Any) -> None:
+    with job(tmp_path) as session:
+        with pytest.raises(UnknownNameError, match="Several are written 'a;"):
+            session.tell(0, said)
+        assert session.classes == ("a", "b", "c") and not session.label_sets
+        session.tell(0, said, new_class=True)
+        assert len(session.classes) == 4
+        session.tell(1, "a,d")  # not all of them are known
+        assert session.label_sets[1] == ("a,d",)
+
+
 def test_sets_are_told_changed_undone_and_there_again_when_reopened(tmp_path: Path) -> None:
     with job(tmp_path) as session:
         session.tell(0, ["b", "a"])

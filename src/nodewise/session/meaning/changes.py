@@ -13,6 +13,7 @@ from typing import Any
 
 from nodewise.contracts import Classifier, can, refusal
 from nodewise.graph.checks import class_labels, class_name
+from nodewise.graph.label_sets import SEPARATORS
 from nodewise.ground.errors import AlreadyLabelledError, InputError, SessionError, UnknownNameError, WrongTypeError
 from nodewise.ground.events import count
 from nodewise.session.answers import (
@@ -201,6 +202,8 @@ class Answers:
             if number is None:
                 if label in self.counted and not self.new_class:
                     _refuse_number(label, list(known))
+                if self.several and not self.new_class:
+                    _refuse_joined(label, list(known))
                 _refuse_new(label, list(known), self.new_class, self.closed)
                 number = classes.former_number(label)
                 if number is None:
@@ -570,3 +573,14 @@ def _refuse_number(label: str, classes: Sequence[str]) -> None:
     if int(label) <= len(classes) and classes and not any(name.isdecimal() for name in classes):
         hint = "A class is told by its name, not by its number. If it is a new class, say so: new_class=True."
         raise UnknownNameError("class", label, classes, hint)
+
+
+def _refuse_joined(label: str, classes: Collection[str]) -> None:
+    """Refuse known classes with another mark between them than the one that parts them, such as ``a,b``: they would
+    become a class of its own.
+    """
+    for mark in SEPARATORS:
+        parts = [part.strip() for part in label.split(mark)]
+        if len(parts) > 1 and set(parts) <= set(classes):
+            hint = f"Several are written {SEPARATOR.join(parts)!r}. If it is a new class, say so: new_class=True."
+            raise UnknownNameError("class", label, list(classes), hint)
