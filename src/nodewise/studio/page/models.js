@@ -197,7 +197,7 @@ function bringing(columns, again, me, acts) {
     h(
       "label",
       { class: "quiet", for: "model-file" },
-      "A table with a column that names the row (as the export's node or name does), one with what the model says, " +
+      "A table with a column that names the row (by its name, or its number as in exports), one with what the model says, " +
         "and perhaps one with how sure it is",
     ),
     file,
