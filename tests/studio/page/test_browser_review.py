@@ -5,6 +5,7 @@ device, what is told of each person, and a look that takes no row.
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -133,3 +134,33 @@ def test_a_look_takes_no_row_and_leaves_the_next_question_to_others(browser: Bro
         page.locator("dialog").wait_for(state="detached")
         page.keyboard.press("1")  # there is nothing to label
         assert server.get("/events?session=job&asks=true")["events"] == []
+
+
+def test_form_settings_and_reasons_are_in_words_of_people(browser: Browser, server: Server, tmp_path: Path) -> None:
+    """Nothing of what was once said: names of methods, of arguments and of files in place of sentences."""
+    table = write_csv(tmp_path / "notes.csv", [{"text": row["text"], "size": "1"} for row in notes()])
+    said = []
+    with visit(browser, f"{server.address}/new") as seen:
+        page = seen.page
+        page.set_input_files("#nodes-file", table)
+        page.locator("details.more summary").first.click()
+        said.append(page.locator("form.creation").inner_text())
+        page.fill("#classes", "thing, plant")
+        page.click("#create")
+        page.wait_for_url("**/s/notes")
+        seen.ready()
+        page.locator("#insight .why summary").click()  # it stays open
+        for _ in range(4):
+            seen.ready()
+            page.locator("#insight .why li").first.wait_for()
+            said.append(page.locator("#insight").inner_text())
+            seen.label("2" if "grows" in page.locator("#card").inner_text() else "1")
+        page.locator(".report .reasons li").first.wait_for()
+        said.append(page.locator("#view-progress").inner_text())
+        page.click("#settings-button")
+        page.locator(".fact-table").wait_for()
+        said.append(page.locator("dialog").inner_text())
+    words = "\n".join(said)
+    for never in ("AGE", "new_class", "raw", "highest score", "candidates", "more than 0 %", "speak", "leave-one-out"):
+        assert not re.search(rf"\b{never}\b", words), words
+    assert not re.search(r"\bnodes?\b", words), words
