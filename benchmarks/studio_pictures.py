@@ -299,7 +299,8 @@ class Camera:
     def _filters(self, page: Page) -> None:
         page.locator("#table-button").click()
         page.get_by_text("More filters").click()
-        page.get_by_text("Columns (").click()
+        if (columns := page.get_by_text("Columns (")).is_visible():  # a phone has room for the rows' own names alone
+            columns.click()
         page.locator(".table-row[data-node]").first.wait_for()
 
     def _act(self, page: Page) -> None:

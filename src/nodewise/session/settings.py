@@ -238,14 +238,14 @@ class NewSettings:
         False,
         kind="flag",
         help="Whether these are all classes there will be: a label with another name is refused.",
-        title="No other classes than these",
+        title="These are all the classes",
         front=True,
         flags="--closed-classes/--open-classes",
     )
     several: bool = setting(
         False,
         kind="flag",
-        help="Whether each may have several classes, or none; always where the file's labels are sets of classes.",
+        help="Whether each may have several classes at once, or none; a file whose labels name several is read so.",
         title="A row may have several classes",
         front=True,
         flags="--several/--one-class",

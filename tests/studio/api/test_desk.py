@@ -73,6 +73,15 @@ def test_labels_of_others_are_left_alone_and_ones_own_are_replaced(client: Clien
     assert client.look("/nodes/0")["label"] == "a" and client.look("/nodes/5")["label"] == "b"
 
 
+def test_what_was_settled_otherwise_is_left_alone(client: Client) -> None:
+    client.say("/redundancy", redundancy=2, annotator="olga")
+    client.say("/tell", labels=[{"node": 0, "label": "b"}], annotator="ada")
+    client.say("/settle", node=0, label="a", annotator="olga")
+    shown, _ = do(client, "label", label="b", nodes=[0, 7], annotator="eve")
+    assert shown["rows"] == 1 and {each["why"]: each["rows"] for each in shown["left_out"]} == {"settled otherwise": 1}
+    assert client.look("/nodes/0")["label"] == "a" and client.look("/nodes/0")["settled_by"] == "olga"
+
+
 def test_skips_notes_and_removals_are_one_event_each(client: Client) -> None:
     for action, body, filters in (
         ("skip", {}, ["skipped"]),

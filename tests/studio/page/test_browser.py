@@ -180,6 +180,28 @@ def test_a_double_press_labels_one_node(browser: Browser, server: Server, job: s
         assert server.get("/status")["told"] == 2
 
 
+def test_a_press_right_after_a_row_has_appeared_labels_nothing(browser: Browser, server: Server, job: str) -> None:
+    """Timers of one page run in their order, so a press of 250 ms comes before the half second is over."""
+    with visit(browser, f"{server.address}/s/{job}") as seen:
+        page = seen.page
+        seen.ready()
+        page.evaluate(
+            """() => new MutationObserver((_, watch) => {
+                if (document.body.dataset.phase !== 'settling') return;
+                watch.disconnect();
+                const press = () => document.body.dispatchEvent(
+                    new KeyboardEvent('keydown', { key: '1', bubbles: true }));
+                setTimeout(press, 250);
+                setTimeout(() => { window.said = document.querySelector('#telling').textContent; }, 350);
+            }).observe(document.body, { attributes: true, attributeFilter: ['data-phase'] })"""
+        )
+        page.keyboard.press("1")
+        page.wait_for_function("() => window.said")
+        assert "press was ignored" in page.evaluate("() => window.said")
+        seen.label("2")  # whatever was sent before is there now
+        assert server.get("/status")["told"] == 2
+
+
 def test_looking_around_and_changing_a_label(browser: Browser, server: Server, job: str) -> None:
     with visit(browser, f"{server.address}/s/{job}") as seen:
         page = seen.page

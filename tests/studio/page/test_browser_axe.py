@@ -1,5 +1,5 @@
 """Every view by axe, which looks for what shuts people out: names, roles, contrast, order. It finds nothing, light and
-dark, desktop and phone.
+dark, on a desktop, on a phone and at 200 % zoom.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.skipif(not AXE.exists(), reason="nee
 SCREENS: dict[str, dict[str, Any]] = {
     "desktop": {"viewport": {"width": 1280, "height": 800}},
     "phone": {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True},
+    "200 % zoom": {"viewport": {"width": 640, "height": 400}, "device_scale_factor": 2},
 }
 
 
@@ -58,6 +59,7 @@ def violations(page: Page) -> list[str]:
         ("phone", "dark"),
         pytest.param("desktop", "dark", marks=pytest.mark.long),
         pytest.param("phone", "light", marks=pytest.mark.long),
+        pytest.param("200 % zoom", "light", marks=pytest.mark.long),
     ],
 )
 def test_axe_finds_nothing(browser: Browser, server: Server, screen: str, theme: str) -> None:

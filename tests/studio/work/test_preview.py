@@ -38,6 +38,13 @@ def test_a_column_called_label_may_hold_numbers(tmp_path: Path) -> None:
     assert preview_table(path)["guess"] == {"text": "text", "label": "label", "id": None}
 
 
+def test_titles_that_repeat_are_no_labels(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    rows = "".join(f"Closed early {n % 5},the {n}th long text of a letter\n" for n in range(40))
+    assert looked_at(path, "title,text\n" + rows)["title"] != "label"
+    assert looked_at(path, "reason,text\n" + rows)["reason"] == "label"
+
+
 def test_an_id_that_repeats_is_none(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     assert looked_at(path, "id,text\n1,a b c d\n1,e f g h\n")["id"] != "id"

@@ -6,6 +6,7 @@ import { chosenLabel, classes, nameOf, numberOf, several, wordsOf } from "./labe
 import { mark } from "./marks.js";
 
 const MANY = 10;
+const LONG = 13; // letters that a button of the usual size has room for in one line
 let filter = "";
 let aimed = 0; // which of the filtered classes Enter takes
 let naming = false;
@@ -163,6 +164,7 @@ function draw() {
   );
   drawSet();
   parts.buttons.classList.toggle("many", many);
+  parts.buttons.classList.toggle("long-words", classes().some(hasLongWord));
   parts.skip.hidden = !atHome;
   parts.add.hidden = !isOwner;
   const focused = focusedLabel();
@@ -195,6 +197,9 @@ function draw() {
   drawMore();
   drawPhase();
 }
+
+/** Whether a name holds a word that a button of the usual size would break. */
+const hasLongWord = (name) => name.split(/[\s-]+/).some((word) => word.length > LONG);
 
 /** What is chosen where a row may have several classes, and the button that saves it. */
 function drawSet() {

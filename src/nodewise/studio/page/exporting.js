@@ -8,7 +8,7 @@ const FORMS = [
   ["/export/csv", "CSV", "one line a row: label, prediction, probabilities"],
   ["/export/full", "Full CSV", "the original columns and texts, labels, every vote, notes"],
   ["/export/votes", "Who said what", "one line an answer: who, what, when, how long it took"],
-  ["/export/xlsx", "Excel", "the same as a sheet for Excel"],
+  ["/export/xlsx", "Excel", "what the full CSV holds, as a sheet"],
   ["/export/label-studio", "Label Studio", "tasks with votes and predictions, to import there"],
   ["/export/json", "JSON", "labels, votes and predictions, for programs"],
   ["/export/npz", "npz", "rows, links, labels and predictions, for numpy"],

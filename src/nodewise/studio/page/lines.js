@@ -41,10 +41,11 @@ export function lineOf(row, index, view, acts) {
       { class: "name" },
       row.label !== null && [
         classMark(row.label),
+        row.differs &&
+          h("b", { class: "differs", role: "img", "aria-label": "people disagree", title: "People disagree" }, "≠"),
         " ",
         wordsOf(row.label),
         row.bulk && h("span", { class: "quiet" }, " (bulk)"),
-        row.differs && h("span", { class: "quiet" }, " (disagreed)"),
       ],
       row.notes > 0 && h("span", { class: "quiet" }, ` · ${count(row.notes, "note")}`),
     ),

@@ -197,8 +197,8 @@ function bringing(columns, again, me, acts) {
     h(
       "label",
       { class: "quiet", for: "model-file" },
-      "A table with a column that names the row (as the export's node or name does), one with what the model says, " +
-        "and perhaps one with how sure it is",
+      "A table with a column that names the row (by its name, or its number as in exports), one with what the model " +
+        "says, and perhaps one with how sure it is",
     ),
     file,
     columns.length > 0 && [h("label", { class: "quiet", for: "model-column" }, "Or a column of the rows"), column],

@@ -9,7 +9,7 @@ import { openKeys } from "./help.js";
 
 /** What the settings of a session are called here, for people. */
 const FACTS = {
-  "closed classes": "no other classes than these",
+  "closed classes": "these are all the classes",
   several: "several classes for one row",
   strategy: "which rows are asked",
   policy: "trained policy",

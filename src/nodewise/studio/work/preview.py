@@ -148,7 +148,7 @@ def _kind(name: str, cells: Sequence[str]) -> str:
         return "label"
     if numbers(filled) is not None:
         return "number"
-    if few and short and len(different) < len(filled):
+    if few and short and len(different) < len(filled) and name.strip().lower() not in TITLE:
         return "label"
     words = sum(len(cell.split()) for cell in filled) / len(filled)
     if words >= 3 or sum(map(len, filled)) / len(filled) > 40:
