@@ -105,7 +105,7 @@ class Together:
     def side_by_side(self, but: tuple[str, ...] = ()) -> Array:
         """Views side by side: inner products are the mean of theirs."""
         chosen = [number for number, name in enumerate(self.views.names) if name not in but]
-        rows: Array = self.views.columns[:, chosen].flatten(1).numpy() / np.sqrt(len(chosen))
+        rows: Array = self.views.columns[:, chosen].flatten(1).numpy() / np.float32(len(chosen)) ** np.float32(0.5)
         return rows
 
     def features_together(self) -> Array:
