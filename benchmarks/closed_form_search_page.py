@@ -166,6 +166,7 @@ def together_table() -> list[str]:
     """Members that see several views at once: what the rule of ``together.py`` was given, and what it chose."""
     record = json.loads((RESULTS / "together.json").read_text())
     scores = {form: one for form, one in record["scores"].items() if form != "as it is"}
+    graphs = len({row["graph"] for row in record["rows"]})
     passed = [
         form
         for form, one in scores.items()
@@ -176,14 +177,13 @@ def together_table() -> list[str]:
         "",
         (
             f"The rule stands in `benchmarks/together.py`, which also says what the {len(scores)} forms are, and was"
-            f" committed before any of them was played: one copy each of {len({row['graph'] for row in record['rows']})}"
-            " graphs, generated ones on which hardly anything can be learned among them, the same labels for all forms,"
-            f" chosen by `gain` and at random, {record['runs']} runs; J as above, of the nodes that were not asked. To be"
-            " taken, a form must be ahead by 0.3 over the domains of real graphs, its interval above 0, and no domain"
-            f" over 0.5 behind. **{'Passed: ' + ', '.join(passed) if passed else 'None is taken.'}** Side by side the"
-            " views say what their mixture says already. *kin together* differs by kind of graph: after random choice it"
-            " is far ahead on the Reddit graphs, which have no features, and it is ahead on citations, but behind on"
-            " airports."
+            f" committed before any of them was played: one copy each of {graphs} graphs, generated ones on which"
+            " hardly anything can be learned among them, the same labels for all forms, chosen by `gain` and at random,"
+            f" {record['runs']} runs; J as above, of the nodes that were not asked. To be taken, a form must be ahead"
+            " by 0.3 over the domains of real graphs, its interval above 0, and no domain over 0.5 behind."
+            f" **{'Passed: ' + ', '.join(passed) if passed else 'None is taken.'}** Side by side the views say what"
+            " their mixture says already. *kin together* differs by kind of graph: after random choice it is far ahead"
+            " on the Reddit graphs, which have no features, and it is ahead on citations, but behind on airports."
         ),
         "",
         "| form | lead | after gain | after random choice | worst domain |",

@@ -112,9 +112,9 @@ class Together:
         """Without features, of all."""
         return narrow(self.side_by_side(OF_EDGES if self.graph.has_features else ()), WIDTH)
 
-    def kin(self) -> Array:
-        """Without features what is diffused is the views side by side."""
-        near = narrow(self.side_by_side(), WIDTH)
+    def kin(self, near: Array | None = None) -> Array:
+        """Of the nodes nearest in all views, or in others; without features what is diffused is all side by side."""
+        near = narrow(self.side_by_side(), WIDTH) if near is None else near
         x = unit_features(self.graph) if self.graph.has_features else self.side_by_side()
         x = narrow(x - x.mean(0, dtype=np.float64).astype(x.dtype), WIDTH)
         joined, adjacency = joined_to_nearest(near, NEAREST), scipy_matrix(self.graph.adjacency)
@@ -191,7 +191,10 @@ def means(some: Together, labels: Labels, classes: int) -> Iterator[tuple[str, t
     yield "pooled", pooled_mean(posterior)
 
 
-def measured(graph: Graph, runs: int) -> Iterator[dict[str, Any]]:
+Means = Callable[[Together, Labels, int], Iterator[tuple[str, torch.Tensor]]]
+
+
+def measured(graph: Graph, runs: int, means: Means = means) -> Iterator[dict[str, Any]]:
     """By strategy and labels a class, the share of nodes predicted right among those that were not asked, in percent,
     by form.
     """
