@@ -12,6 +12,7 @@ Lines hold every run: intervals and paired leads come from them. Constants come 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import re
 from collections.abc import Iterator
@@ -513,12 +514,18 @@ def classes_verdict(rows: list[dict[str, Any]]) -> str:
         far = sum(bool(one[0] - two[0] < -np.hypot(one[1], two[1])) for one, two in both)
         return f"{far or 'none'} of {len(both)} rows"
 
-    missing = {"200 classes with texts": not any(row["classes"] == 200 and "texts" in row["kind"] for row in rows)}
-    missing |= {f"`gain` with {row['classes']} classes": True for row in rows if "gain, views" not in row}
+    played = {(row["classes"], row["kind"]): "gain, views" in row for row in rows}
+    grid = itertools.product(*(list(dict.fromkeys(row[name] for row in rows)) for name in ("classes", "kind")))
+    missing = [
+        f"{'`gain` with ' if both in played else ''}{both[0]} classes, {both[1]}"
+        for both in grid
+        if not played.get(both, False)
+    ]
     return (
         f"Beyond chance `gain` is behind random choice in {behind('gain, views', 'random, views')}; at random, `views`"
         f" is behind the GCN in {behind('random, views', 'random, gcn')} and behind the nearest row in"
-        f" {behind('random, views', 'random, nearest row')}. Not played: {', '.join(filter(missing.get, missing))}."
+        f" {behind('random, views', 'random, nearest row')}."
+        + (f" Not played: {'; '.join(missing)}." if missing else " All rows of the table were played.")
     )
 
 
