@@ -45,7 +45,14 @@ def search_tables() -> str:
                 f" {graphs[worst][3]:+.1f} ({worst}) |"
             )
         out.append("")
-    tables = (first_questions_table, closed_gate_table, temperature_table, self_training_table, together_table)
+    tables = (
+        first_questions_table,
+        closed_gate_table,
+        temperature_table,
+        self_training_table,
+        together_table,
+        kin_together_table,
+    )
     return "\n".join([*out, *(line for table in tables for line in table())])
 
 
@@ -192,6 +199,43 @@ def together_table() -> list[str]:
     for form, one in scores.items():
         cells = f"{one['lead']:+.2f} ± {one['half_width']:.2f} | {one['after_gain']:+.2f} | {one['after_random']:+.2f}"
         out.append(f"| {form} | {cells.replace('-', '−')} | {one['worst']:+.1f} ({one['worst_domain']}) |")
+    return [*out, ""]
+
+
+def kin_together_table() -> list[str]:
+    """A kin view of several views: what the rule of ``kin_together.py`` was given, and what it chose."""
+    record = json.loads((RESULTS / "kin-together.json").read_text())
+    scores = record["scores"]
+    domains = list(next(iter(scores.values())))
+    real = {row["domain"] for row in record["rows"] if row["domain"] != row["graph"]}
+    near = max(scores, key=lambda form: np.mean([scores[form][domain]["lead"] for domain in real]))
+    least = min(domains, key=lambda domain: scores[near][domain]["lead"])
+    out = [
+        "## Sweep 16: a kin view of several views",
+        "",
+        (
+            "Written when sweep 15 had been seen, and so to be read as its second half: is there a form of its *kin"
+            " together* that helps some graphs with features and harms none? The rule stands in"
+            " `benchmarks/kin_together.py` and was committed before any form was played on these graphs: two other"
+            f" copies each of {len({row['graph'] for row in record['rows']})} graphs with features, generated ones"
+            f" among them, {record['runs']} runs, labels by `gain` and at random. one more: that view beside the"
+            " others; of features: the nodes nearest in the views of features alone; in place: in the place of `kin"
+            " near`. To be taken, a form must be ahead by 0.3 in one domain, its interval over graphs and copies above"
+            " 0, and no domain more than 0.1 behind."
+            f" **{'Passed: ' + ', '.join(record['passed']) if record['passed'] else 'None is taken.'}** The nearest is"
+            f" *{near}*: on *{least}* it is {-scores[near][least]['lead']:.2f} behind."
+        ),
+        "",
+        f"| domain | {' | '.join(f'{form} | after gain' for form in scores)} |",
+        f"| --- |{' ---: |' * 2 * len(scores)}",
+    ]
+    for domain in domains:
+        cells = []
+        for leads in scores.values():
+            one = leads[domain]
+            width = f" ± {one['half_width']:.2f}" if "half_width" in one else ""
+            cells += [f"{one['lead']:+.2f}{width}", f"{one['after_gain']:+.2f}"]
+        out.append(f"| {domain} | {' | '.join(cells)} |".replace("| -", "| −"))
     return [*out, ""]
 
 

@@ -109,7 +109,7 @@ def main() -> None:
     given = parser.parse_args()
     kept = json.loads(given.out.read_text()) if given.out.exists() else {"machines": [], "rows": []}
     rows, done = kept["rows"], {(row["graph"], row["copy"]) for row in kept["rows"]}
-    machines = [*kept["machines"], describe_machine()]
+    machine = describe_machine()
     for copy in COPIES:
         for domain, name, make in played_on(copy):
             if (name, copy) in done or (graph := make()).x is None:
@@ -117,10 +117,17 @@ def main() -> None:
             for found in measured(graph, given.runs, means):
                 rows.append({"graph": name, "domain": domain, "copy": copy, **found})
                 print(rows[-1], flush=True)
-            record = {"schema": 1, "benchmark": "kin together", "seed": 0, "runs": given.runs, "machines": machines}
-            write_json(given.out, {**record, "scores": judged(rows), "rows": rows}, compact=True)
+            kept["machines"] += [machine] if machine not in kept["machines"] else []
+            write(given.out, given.runs, kept["machines"], rows)
+    write(given.out, given.runs, kept["machines"], rows)
+
+
+def write(path: Path, runs: int, machines: list[dict[str, Any]], rows: list[dict[str, Any]]) -> None:
+    """The result, with what the rule says of it."""
     scores = judged(rows)
-    print(json.dumps(scores, indent=1), {form: passes(domains) for form, domains in scores.items()})
+    passed = [form for form, domains in scores.items() if passes(domains)]
+    record = {"schema": 1, "benchmark": "kin together", "seed": 0, "runs": runs, "machines": machines}
+    write_json(path, {**record, "passed": passed, "scores": scores, "rows": rows}, compact=True)
 
 
 if __name__ == "__main__":
