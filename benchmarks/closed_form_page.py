@@ -325,7 +325,27 @@ def behind_words(result: dict[str, Any]) -> str:
         too = f"; in the series before it, {graphs} graphs of the same version with a CPU's draws, on {earlier}"
         too = too if before else ""
         out.append(f"- At {words} a class `gain` is behind random choice beyond chance on {behind}{too}.")
-    return "\n".join(out)
+    return "\n".join([*out, _behind_on_copies(result)])
+
+
+def _behind_on_copies(result: dict[str, Any]) -> str:
+    """The same on copies, by the figures of today's `gain` alone."""
+    said, most = [], 0
+    for per, words in (("1", "one"), ("2", "two"), ("5", "five"), ("10", "ten")):
+        copied = {
+            name: (record, copied_at(record)[per])
+            for name, record, _ in rows_at(result, per)
+            if per in copied_at(record)
+        }
+        leads = {
+            name: at["lead"] for name, (record, at) in copied.items() if not is_older(machine_of(result, record, at))
+        }
+        most = max(most, len(leads))
+        said.append(f"at {words} on {_behind(leads)}")
+    return (
+        f"- On copies, of the {most} graphs that today's `gain` was played on there, it is behind beyond chance"
+        f" {', '.join(said)} (labels a class)."
+    )
 
 
 def _behind(leads: dict[str, list[float]]) -> str:
