@@ -12,6 +12,7 @@ Lines hold every run: intervals and paired leads come from them. Constants come 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import re
 from collections.abc import Iterator
@@ -324,7 +325,27 @@ def behind_words(result: dict[str, Any]) -> str:
         too = f"; in the series before it, {graphs} graphs of the same version with a CPU's draws, on {earlier}"
         too = too if before else ""
         out.append(f"- At {words} a class `gain` is behind random choice beyond chance on {behind}{too}.")
-    return "\n".join(out)
+    return "\n".join([*out, _behind_on_copies(result)])
+
+
+def _behind_on_copies(result: dict[str, Any]) -> str:
+    """The same on copies, by the figures of today's `gain` alone."""
+    said, most = [], 0
+    for per, words in (("1", "one"), ("2", "two"), ("5", "five"), ("10", "ten")):
+        copied = {
+            name: (record, copied_at(record)[per])
+            for name, record, _ in rows_at(result, per)
+            if per in copied_at(record)
+        }
+        leads = {
+            name: at["lead"] for name, (record, at) in copied.items() if not is_older(machine_of(result, record, at))
+        }
+        most = max(most, len(leads))
+        said.append(f"at {words} on {_behind(leads)}")
+    return (
+        f"- On copies, of the {most} graphs that today's `gain` was played on there, it is behind beyond chance"
+        f" {', '.join(said)} (labels a class)."
+    )
 
 
 def _behind(leads: dict[str, list[float]]) -> str:
@@ -513,12 +534,18 @@ def classes_verdict(rows: list[dict[str, Any]]) -> str:
         far = sum(bool(one[0] - two[0] < -np.hypot(one[1], two[1])) for one, two in both)
         return f"{far or 'none'} of {len(both)} rows"
 
-    missing = {"200 classes with texts": not any(row["classes"] == 200 and "texts" in row["kind"] for row in rows)}
-    missing |= {f"`gain` with {row['classes']} classes": True for row in rows if "gain, views" not in row}
+    played = {(row["classes"], row["kind"]): "gain, views" in row for row in rows}
+    grid = itertools.product(*(list(dict.fromkeys(row[name] for row in rows)) for name in ("classes", "kind")))
+    missing = [
+        f"{'`gain` with ' if both in played else ''}{both[0]} classes, {both[1]}"
+        for both in grid
+        if not played.get(both, False)
+    ]
     return (
         f"Beyond chance `gain` is behind random choice in {behind('gain, views', 'random, views')}; at random, `views`"
         f" is behind the GCN in {behind('random, views', 'random, gcn')} and behind the nearest row in"
-        f" {behind('random, views', 'random, nearest row')}. Not played: {', '.join(filter(missing.get, missing))}."
+        f" {behind('random, views', 'random, nearest row')}."
+        + (f" Not played: {'; '.join(missing)}." if missing else " All rows of the table were played.")
     )
 
 

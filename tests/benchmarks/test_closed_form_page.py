@@ -51,4 +51,7 @@ def test_many_classes_are_judged_by_chance_and_what_was_not_played_is_named() ->
     said = classes_verdict(rows)
     assert "`gain` is behind random choice in 1 of 2 rows" in said and "behind the GCN in 1 of 3 rows" in said
     assert "the nearest row in 1 of 3 rows" in said
-    assert said.endswith("Not played: 200 classes with texts, `gain` with 200 classes.")
+    assert said.endswith(" Not played: `gain` with 200 classes, 16:0.3.")
+    texts = classes_verdict([*rows[:2], {**rows[1], "kind": "texts:0.5"}])
+    assert texts.endswith(" Not played: 2 classes, texts:0.5.")
+    assert classes_verdict(rows[:2]).endswith(" All rows of the table were played.")
