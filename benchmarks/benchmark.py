@@ -31,6 +31,7 @@ from __future__ import annotations
 import argparse
 import os
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -41,7 +42,7 @@ from nodewise.datasets import load_graph
 from nodewise.evaluation.processes import ProcessEngine
 from nodewise.experiments.benchmark import STRATEGIES, BenchmarkSettings, graphs_at_hand, play, read_result
 from nodewise.experiments.benchmark.plan import budgets_of
-from nodewise.experiments.benchmark.results import BenchmarkResult
+from nodewise.experiments.benchmark.results import BenchmarkResult, PlayedGraph
 from nodewise.ground.compute import cores
 from nodewise.ground.events import Event, Progress, Warned
 
@@ -107,6 +108,20 @@ def expected_seconds(settings: BenchmarkSettings, known: BenchmarkResult, nodes:
     return found
 
 
+def whole_part(result: BenchmarkResult, strategies: Sequence[str], classifiers: Sequence[str]) -> BenchmarkResult:
+    """The graphs up to the first, by nodes, that lacks a strategy with a classifier at a budget that it has."""
+    graphs: dict[str, PlayedGraph] = {}
+    for name in sorted(result.graphs, key=lambda one: result.graphs[one].nodes):
+        own = [row for row in result.rows if row.graph == name]
+        cells = {(row.copy, row.per_class) for row in own}
+        there = {(row.copy, row.per_class, row.strategy, row.classifier) for row in own}
+        wanted = {(*cell, who, what) for cell in cells for who in strategies for what in classifiers}
+        if not cells or not wanted <= there:
+            break
+        graphs[name] = result.graphs[name]
+    return replace(result, graphs=graphs, rows=tuple(row for row in result.rows if row.graph in graphs))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=Path("build/benchmark"))
@@ -166,7 +181,7 @@ def main() -> None:
             print("the time is over: the same command goes on", flush=True)
             break
     if given.other_budgets:
-        part = result.whole_part(settings.strategies, settings.classifiers)
+        part = whole_part(result, settings.strategies, settings.classifiers)
         if part.rows:
             load = max(os.getloadavg())
             busy = f", with a load of {load:.0f}, so that times are too long" if load > 1.5 * cores() else ""

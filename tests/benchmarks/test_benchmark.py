@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -67,3 +68,22 @@ def test_other_budgets_are_played_by_those_next_to_gain_and_are_a_part_of_the_pa
     assert "### Other budgets: with views" in told and "### Other budgets: by graph" in told
     assert "\n# " not in told and told.count("\n## ") == 0, "one part of a page"
     assert "Versions: `gain` 3." in told
+
+
+def test_the_whole_part_ends_before_the_first_graph_that_lacks_a_cell(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "benchmarks"))
+    from benchmark import whole_part
+
+    graphs = {f"g{size}": PlayedGraph("a", 10 * size, 1, 3, "a") for size in (3, 1, 2)}
+    rows = tuple(
+        Row(graph, -1, "views", strategy, labels, 3, 2, 50.0, None, 50.0, 0.1, None, None, None, None)
+        for graph in graphs
+        for strategy in ("random", "gain")
+        for labels in ((1,) if graph == "g1" else (1, 10))
+    )
+    result, who, what = BenchmarkResult(0, graphs, rows, "a machine"), ("random", "gain"), ("views",)
+    assert set(whole_part(result, who, what).rows) == set(rows), "the smallest has no pool for ten a class: no hole"
+    cut = replace(result, rows=tuple(row for row in rows if (row.graph, row.strategy) != ("g2", "gain")))
+    part = whole_part(cut, who, what)
+    assert list(part.graphs) == ["g1"] and {row.graph for row in part.rows} == {"g1"}
+    assert not whole_part(result, ("random", "gain", "age"), what).rows

@@ -168,16 +168,6 @@ def test_scores_and_leads_at_every_number_of_labels_a_class_stand_in_one_table()
     assert "by labels a class" not in benchmark_page(made({"random": [50], "gain": [60]}, ["a"]))
 
 
-def test_the_whole_part_ends_before_the_first_graph_that_lacks_a_cell() -> None:
-    result = at_several_budgets()
-    who, what = ("random", "gain"), ("views",)
-    assert result.whole_part(who, what) == result, "the smallest graph has no pool for ten labels a class: no hole"
-    cut = replace(result, rows=tuple(row for row in result.rows if (row.graph, row.strategy) != ("g1", "gain")))
-    part = cut.whole_part(who, what)
-    assert list(part.graphs) == ["g0"] and {row.graph for row in part.rows} == {"g0"}
-    assert not result.whole_part(("random", "gain", "age"), what).rows
-
-
 @pytest.mark.slow
 def test_a_time_limit_leaves_whole_cells_and_a_failure_the_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -165,19 +165,6 @@ class BenchmarkResult:
             else:
                 graphs.remove(worst_graph)
 
-    def whole_part(self, strategies: Sequence[str], classifiers: Sequence[str]) -> BenchmarkResult:
-        """The graphs up to the first, by nodes, that lacks a strategy with a classifier at a budget that it has."""
-        graphs: dict[str, PlayedGraph] = {}
-        for name in sorted(self.graphs, key=lambda one: self.graphs[one].nodes):
-            own = [row for row in self.rows if row.graph == name]
-            cells = {(row.copy, row.per_class) for row in own}
-            there = {(row.copy, row.per_class, row.strategy, row.classifier) for row in own}
-            wanted = {(*cell, who, what) for cell in cells for who in strategies for what in classifiers}
-            if not cells or not wanted <= there:
-                break
-            graphs[name] = self.graphs[name]
-        return replace(self, graphs=graphs, rows=tuple(row for row in self.rows if row.graph in graphs))
-
     def domain_means(self, classifier: str, per_class: int) -> dict[str, list[float]]:
         """Micro-F1 by strategy, one number a domain: the mean over its graphs, of the full table."""
         whole = self.full_table(classifier, per_class)

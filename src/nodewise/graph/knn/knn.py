@@ -14,8 +14,7 @@ import scipy.sparse as sp
 from nodewise.graph.graph import Graph
 from nodewise.graph.io.label_studio import read_tasks, shown_column
 from nodewise.graph.io.npz import read_npy
-from nodewise.graph.knn.distances import Distances
-from nodewise.graph.knn.neighbours import Metric, nearest_neighbours
+from nodewise.graph.knn.neighbours import Distances, Metric, nearest_neighbours
 from nodewise.graph.preparation import Preparation
 from nodewise.graph.tables.columns import column_parts, part_features
 from nodewise.graph.tables.pictures import pictures_in, pixels

@@ -408,10 +408,6 @@ class SessionLearner:
     def _logits(self) -> torch.Tensor:
         return checked_logits(self.learner, (1, self.tensors.num_nodes, self.learner.num_classes))[0]
 
-    def forget_snapshots(self) -> None:
-        """Drop the cache; nothing but time depends on it."""
-        self._snapshots.clear()
-
     def _trained_anew(self, reporter: Reporter | None) -> torch.Tensor:
         """The final predictions of a classifier that gives no snapshots: another one learns everything, and ends."""
         twin = SessionLearner(

@@ -59,10 +59,6 @@ class SessionPool:
             {path.name.removesuffix(ENDING) for path in files} | ({self._first} if self._first is not None else set())
         )
 
-    def is_open(self, name: str) -> bool:
-        """Whether a session is open."""
-        return name in self._open
-
     def get(self, name: str | None = None) -> OpenSession:
         """A session by its name, opened if need be; it is found in the list, never by a path.
 
