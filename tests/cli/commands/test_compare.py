@@ -241,6 +241,15 @@ def test_other_settings_features_and_graphs_of_the_same_name_are_not_written_ove
     assert (out / "comparison.json").read_text() == written
 
 
+def test_strategies_that_share_no_setting_have_no_table_of_leads(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["compare", "wine", "--strategies", "random,policy", "--budgets", "4", "--runs", "2"]) == 0
+    told = capfd.readouterr()
+    assert "policy with gcn: what a policy was trained with" in " ".join(told.err.split())
+    assert "lead in points" not in told.out
+
+
 def test_a_score_of_one_s_own_on_the_command_line(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

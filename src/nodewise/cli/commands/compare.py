@@ -185,7 +185,7 @@ def compare(
     if str(json) == "-":
         return
     tables = [score_table(comparison, metric) for metric in ("micro_f1", *comparison.further)]
-    tables += [lead_table(comparison)] if len(methods) > 1 else []
+    tables += [leads] if (leads := lead_table(comparison)).rows else []
     for table in tables:
         screen.table(table.columns, to_rows(table), title=table.title)
         for note in table.notes:

@@ -141,7 +141,7 @@ def write_comparison(comparison: Comparison, folder: str | Path, plots: bool = T
     check_folder(folder, record["settings"], comparison.seed)
     _check_scores(folder, record)
     folder.mkdir(parents=True, exist_ok=True)
-    beside = [*([lead_table(comparison)] if len(comparison.methods) > 1 else []), time_table(comparison)]
+    beside = [one for one in (lead_table(comparison), time_table(comparison)) if one.rows]
     metrics = ("micro_f1", "macro_f1", *comparison.further)
     texts = {
         "table.md": "\n".join(to_markdown(one) for one in _tables(comparison, metrics, "italics", beside)),
