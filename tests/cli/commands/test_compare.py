@@ -241,6 +241,22 @@ def test_other_settings_features_and_graphs_of_the_same_name_are_not_written_ove
     assert (out / "comparison.json").read_text() == written
 
 
+def test_two_files_with_graphs_of_one_name_are_told_apart(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    graph = nw.load_graph("wine")
+    assert graph.y is not None
+    files = [tmp_path / "one" / "g.npz", tmp_path / "two" / "g.npz"]
+    for file, labels in zip(files, (graph.y, np.roll(graph.y, 60)), strict=True):
+        file.parent.mkdir()
+        write_graph(replace(graph, y=labels, name="g"), file)
+    out = tmp_path / "export.json"
+    shared = ["--strategies", "random", "--budgets", "6", "--runs", "2", "--out", str(tmp_path / "out")]
+    command = ["compare", *map(str, files), *shared, "--export", str(out)]
+    assert main(command) == 0 and main(command) == 0, "the same command goes on"
+    exported = json.loads(out.read_text())
+    assert [one["graph"] for one in exported["settings"]] == ["g", "g 2"] == list(exported["graphs"])
+    assert exported["graphs"]["g"]["labels"] != exported["graphs"]["g 2"]["labels"]
+
+
 def test_strategies_that_share_no_setting_have_no_table_of_leads(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

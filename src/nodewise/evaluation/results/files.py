@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -73,19 +73,23 @@ _USUAL = ("with its usual settings", "under the usual protocol", "on the protoco
 
 def _cells(record: Mapping[str, Any], features: bool) -> dict[tuple[str, ...], int]:
     """Every method of every setting, in words, with or without its features, and how many runs it has."""
-    return {
-        (
-            str(one["graph"]),
-            f"with {one['classifier']}" + (f" on {one['features']} features" if features else ""),
-            f"at {one['budget']}",
-            str(row["name"]),
-            _told("with", row.get("classifier_settings")),
-            _told("under the protocol", one.get("protocol")),
-            _told("on", one.get("splits")),
-        ): int(row["runs"])
-        for one in record["settings"]
-        for row in one["results"]
-    }
+    return {cell: int(row["runs"]) for cell, row in _rows(record, features)}
+
+
+def _rows(record: Mapping[str, Any], features: bool) -> Iterator[tuple[tuple[str, ...], Mapping[str, Any]]]:
+    """Every method of every setting, in words, and its row."""
+    for one in record["settings"]:
+        for row in one["results"]:
+            cell = (
+                str(one["graph"]),
+                f"with {one['classifier']}" + (f" on {one['features']} features" if features else ""),
+                f"at {one['budget']}",
+                str(row["name"]),
+                _told("with", row.get("classifier_settings")),
+                _told("under the protocol", one.get("protocol")),
+                _told("on", one.get("splits")),
+            )
+            yield cell, row
 
 
 def _check_scores(folder: Path, record: Mapping[str, Any]) -> None:
@@ -105,9 +109,7 @@ def _check_scores(folder: Path, record: Mapping[str, Any]) -> None:
 
 def _values(record: Mapping[str, Any]) -> dict[str, list[float]]:
     """Micro-F1 of every run of every method of every setting, by its words."""
-    rows = [row for one in record["settings"] for row in one["results"]]
-    words = [" ".join(filter(None, cell)) for cell in _cells(record, True)]
-    return {cell: row["micro_f1"]["values"] for cell, row in zip(words, rows, strict=True)}
+    return {" ".join(filter(None, cell)): row["micro_f1"]["values"] for cell, row in _rows(record, True)}
 
 
 def _told(before: str, unusual: Mapping[str, Any] | None) -> str:
