@@ -19,8 +19,8 @@ another pair, it is not played again.
 Every line names the machine and the commit that it was made with. ``--join`` adds another result's lines to
 benchmarks/results/outlook.json and changes none that is there.
 
-The two pairs with Pubmed were played on a CPU by a plan that was written down before: 600 episodes with `views` and
-the paper's five, seed 0. Measured first, an episode of cora+pubmed takes 0.5 seconds of a core with `views` and 1.5
+The two pairs with Pubmed were played on a CPU by a plan that was written down before: 600 and 500 episodes with `views`
+and the paper's five, seed 0. Measured first, an episode of cora+pubmed takes 0.5 seconds of a core with `views` and 1.5
 with the GCN, of citeseer+pubmed 0.5 and 4.2, and a run of the GCN on a coauthor graph above 5. The plan had 1,000
 episodes, three seeds, and the GCN with and without time behind them; it was cut, by the time alone, before any reward
 had been looked at.

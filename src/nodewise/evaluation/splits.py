@@ -167,8 +167,11 @@ class GivenSplits:
         if isinstance(used, SplitSizes):
             return cls(f"{used.test} test and {used.validation} validation nodes", used.identity())
         number = len(used.columns)
-        origin = "given" if isinstance(given, TestNodes) else f"of {Path(given).name}" if given != PUBLIC else PUBLIC
-        which = f"the {origin} split" if number == 1 and given == PUBLIC else f"{count(number, 'split')} {origin}"
+        if given == PUBLIC:
+            which = "the public split" if number == 1 else f"{number} public splits"
+        else:
+            origin = f"of {Path(given).name}" if isinstance(given, (str, Path)) else "given"
+            which = f"{count(number, 'split')} {origin}"
         again = "" if number >= runs else ", the same in every run" if number == 1 else ", in turn"
         return cls(which + again, used.identity())
 
