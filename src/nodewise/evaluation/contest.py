@@ -22,9 +22,9 @@ from nodewise.environment import EvaluationProtocol, SplitSizes, TestNodes
 from nodewise.environment.protocol import noisy_answers
 from nodewise.evaluation.engine import Engine
 from nodewise.evaluation.results.comparison import Comparison, Setting
-from nodewise.evaluation.results.evaluation import Evaluation
+from nodewise.evaluation.results.evaluation import Evaluation, GivenSplits
 from nodewise.evaluation.scores import check_scores
-from nodewise.evaluation.splits import GivenSplits, resolve_splits, split_record
+from nodewise.evaluation.splits import PUBLIC, resolve_splits, split_record
 from nodewise.evaluation.task import Chunk, ChunkStore, GraphReference, Task, default_splits, runs_at_once
 from nodewise.graph import Graph
 from nodewise.graph.features import prepared
@@ -171,12 +171,12 @@ class Contest:
 
         The graph is read where its default budget or the splits that were given must be known.
         """
-        budgets, given = self.budgets, None
+        budgets, used = self.budgets, None
         if not budgets or self.splits is not None:
             graph = self.load()
             used = None if self.splits is None else resolve_splits(self.splits, graph)
-            given = GivenSplits.of(self.splits, used, self.runs)
             budgets = budgets or (simulated_budget(graph, used),)
+        given = self.named_splits(used)
         unusual = {} if self.protocol is None else self.protocol.identity()
         labels = _classifier_labels(self.classifiers)
         return [
@@ -193,6 +193,26 @@ class Contest:
             for method in self.methods
             for learner in [choose_classifier(classifier, method.resolved)]
         ]
+
+    def named_splits(self, used: SplitSizes | TestNodes | None) -> GivenSplits | None:
+        """The splits that were given in place of the protocol's, as a result names them; None where none were.
+
+        Args:
+            used: as `resolve_splits` understood them.
+        """
+        given = self.splits
+        if given is None or used is None:
+            return None
+        if isinstance(used, SplitSizes):
+            return GivenSplits(f"{used.test} test and {used.validation} validation nodes", used.identity())
+        number = len(used.columns)
+        if given == PUBLIC:
+            which = "the public split" if number == 1 else f"{number} public splits"
+        else:
+            origin = f"of {Path(given).name}" if isinstance(given, (str, Path)) else "given"
+            which = f"{count(number, 'split')} {origin}"
+        again = "" if number >= self.runs else ", the same in every run" if number == 1 else ", in turn"
+        return GivenSplits(which + again, used.identity())
 
 
 def play_contests(
@@ -377,7 +397,7 @@ class _Plan:
             queries=whole.queries,
             further=whole.further,
             protocol=contest.protocol,
-            splits=GivenSplits.of(contest.splits, self._splits, contest.runs),
+            splits=contest.named_splits(self._splits),
             classifier_settings=_changed(tasks[0].classifier),
         )
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +15,9 @@ from nodewise.environment import SplitSizes, TestNodes
 from nodewise.environment.environment import split_arrays
 from nodewise.graph import Graph
 from nodewise.ground.errors import InputError
-from nodewise.ground.events import count
 from nodewise.ground.files import write_json
 
-__all__ = ["PUBLIC", "GivenSplits", "public_splits", "read_splits", "resolve_splits", "split_record", "write_splits"]
+__all__ = ["PUBLIC", "public_splits", "read_splits", "resolve_splits", "split_record", "write_splits"]
 
 PUBLIC = "public"
 """The name of the split that a data set was published with."""
@@ -140,44 +138,6 @@ def resolve_splits(given: SplitSizes | TestNodes | str | Path, graph: Graph) -> 
     if given == PUBLIC:
         return public_splits(graph)
     return read_splits(given, graph) if isinstance(given, (str, Path)) else given
-
-
-@dataclass(frozen=True)
-class GivenSplits:
-    """Splits that a caller gave in place of the protocol's, as a result names them.
-
-    Attributes:
-        words: what they are, for below a table. identity: what tells them from others, as a file holds it.
-    """
-
-    words: str
-    identity: Mapping[str, Any]
-
-    @classmethod
-    def of(
-        cls, given: SplitSizes | TestNodes | str | Path | None, used: SplitSizes | TestNodes | None, runs: int
-    ) -> GivenSplits | None:
-        """None where nothing was given.
-
-        Args:
-            given: as a caller gave them. used: as `resolve_splits` understood them. runs: how many use them.
-        """
-        if given is None or used is None:
-            return None
-        if isinstance(used, SplitSizes):
-            return cls(f"{used.test} test and {used.validation} validation nodes", used.identity())
-        number = len(used.columns)
-        if given == PUBLIC:
-            which = "the public split" if number == 1 else f"{number} public splits"
-        else:
-            origin = f"of {Path(given).name}" if isinstance(given, (str, Path)) else "given"
-            which = f"{count(number, 'split')} {origin}"
-        again = "" if number >= runs else ", the same in every run" if number == 1 else ", in turn"
-        return cls(which + again, used.identity())
-
-    def as_dict(self) -> dict[str, Any]:
-        """As a result file holds it."""
-        return {"words": self.words, **self.identity}
 
 
 def _columns(splits: Sequence[Mapping[str, Any]], name: str) -> tuple[tuple[int, ...], ...]:

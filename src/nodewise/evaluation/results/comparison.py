@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from nodewise.evaluation.results.evaluation import Evaluation, Metric, amount_of, import_pandas
+from nodewise.evaluation.results.evaluation import Evaluation, GivenSplits, Metric, amount_of, import_pandas
 from nodewise.evaluation.results.plots import colour_of, draw_curves, new_figure, save_picture, tidy_axes
 from nodewise.evaluation.results.statistics import (
     FEWEST_FOR_INTERVAL,
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from nodewise.environment import EvaluationProtocol
-    from nodewise.evaluation.splits import GivenSplits
 
 __all__ = [
     "Comparison",

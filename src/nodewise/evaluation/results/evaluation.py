@@ -25,11 +25,26 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from nodewise.environment import EvaluationProtocol
-    from nodewise.evaluation.splits import GivenSplits
 
-__all__ = ["Evaluation", "Metric", "amount_of", "import_pandas"]
+__all__ = ["Evaluation", "GivenSplits", "Metric", "amount_of", "import_pandas"]
 
 Metric = Literal["micro_f1", "macro_f1"]
+
+
+@dataclass(frozen=True)
+class GivenSplits:
+    """Splits that a caller gave in place of the protocol's.
+
+    Attributes:
+        words: what they are, for below a table. identity: what tells them from others, as a file holds it.
+    """
+
+    words: str
+    identity: Mapping[str, Any]
+
+    def as_dict(self) -> dict[str, Any]:
+        """As a result file holds it."""
+        return {"words": self.words, **self.identity}
 
 
 @dataclass(frozen=True, repr=False)

@@ -39,8 +39,8 @@ def check_folder(folder: str | Path, settings: Sequence[Mapping[str, Any]], seed
         return
     if record["seed"] != seed:
         _refuse_loss(folder, [f"the seed {record['seed']}"])
-    told = all("features" in one for one in settings)  # before a comparison is played they may not be known
-    there, new = _cells(record, told), _cells({"settings": settings}, told)
+    known = all("features" in one for one in settings)  # before a comparison is played they may not be
+    there, new = _cells(record, known), _cells({"settings": settings}, known)
     lost = [cell for cell, runs in there.items() if new.get(cell, 0) < runs]
     _refuse_loss(folder, [" ".join(filter(None, cell)) + _difference(cell, there[cell], new) for cell in lost])
 
