@@ -1,27 +1,38 @@
-"""Writes docs/outlook.md from benchmarks/results/outlook.json.
+"""Writes docs/outlook.md from benchmarks/results/outlook.json, and from transfer.json the trainings of policies.md.
 
 python benchmarks/outlook_page.py
 """
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from outlook import BASELINES, RESULT, TARGETS, VARIANTS, read_lines
+from outlook import BASELINES, RESULT, RUNS, TARGETS, VARIANTS, read_lines
 
 from nodewise.evaluation import confidence_interval
 from nodewise.evaluation.results.tables import ResultTable, to_markdown
 
 ENVIRONMENTS = ("gcn", "views")
 FIVE = "the paper's five"
-RUNS, FEWEST = 100, 3
-"""Of each policy; seeds that an interval needs."""
+FEWEST = 3
+"""Seeds that an interval needs."""
+TRANSFER, TRANSFER_EPISODES, TRANSFER_BATCH = RESULT.with_name("transfer.json"), 2000, 5
 Line = dict[str, Any]
+Cells = dict[str, list[float]]
+"""By target: Micro-F1, its interval over runs, Macro-F1."""
+Kind = tuple[str, str, int]
+"""Environment, state features, episodes."""
 
 
-def page(lines: list[Line]) -> str:
-    """The page, from the result's lines alone."""
+def page(lines: list[Line], whole: list[Line]) -> str:
+    """The page, from the results' lines alone.
+
+    Args:
+        lines: of the outlook's result. whole: trainings of the paper's length, as `whole_trainings` gives them.
+    """
     trainings = [line for line in lines if "variant" in line]
     episodes = sorted({line["episodes"] for line in trainings})
     parts = [
@@ -37,26 +48,61 @@ def page(lines: list[Line]) -> str:
         f" episodes had the best reward on the sources is played on graphs that it never saw, {RUNS} runs"
         " each.",
         "Micro-F1, the mean over training seeds ± Student's 95 % interval over seeds; with few seeds it"
-        " is wide. `gain` and random choice need no training, and the shipped policy is one training: their interval is"
-        " over runs. “over the five” is the mean difference to the paper's five, “over `gain`” that to `gain`, over the"
-        " targets, with the same classifier (and the same seeds), with its interval over seeds.",
+        " is wide. Where there is one seed there is none over seeds, and “(runs)” marks an interval over runs, which"
+        " says nothing of what another training would reach. `gain` and random choice need no training, and the"
+        " shipped policy is one training: their interval is over runs, too. “over the five” is the mean difference to"
+        " the paper's five with as many episodes, “over `gain`” that to `gain`, over the targets, with the same"
+        " classifier (and the same seeds), with its interval over seeds.",
         "Where each line was made:",
-        "\n".join(_where(lines)),
+        "\n".join([*_where(lines), *_where_whole(whole)]),
     ]
-    if unplayed := _unplayed(trainings):
+    if unplayed := _unplayed([*trainings, *whole], max((line["seed"] + 1 for line in trainings), default=0)):
         parts.append(f"Still to be played: {'; '.join(unplayed)}.")
-    for pair in dict.fromkeys(line["pair"] for line in lines):
-        own = [line for line in lines if line["pair"] == pair]
-        if any("variant" in line for line in own):
-            parts += [f"## Trained on {pair.replace('+', ' and ')}", to_markdown(_table(own)), _said(own)]
+    held = {line["pair"] for line in [*trainings, *whole]}
+    for pair in [one for one in TARGETS if one in held]:
+        own = _with_baselines([line for line in [*lines, *whole] if line["pair"] == pair], lines)
+        parts += [f"## Trained on {_spoken(pair)}", to_markdown(_table(own)), _said(own)]
     return "\n\n".join(part.strip("\n") for part in parts) + "\n"
 
 
+def whole_trainings(record: dict[str, Any]) -> list[Line]:
+    """The paper's five with the GCN and the paper's episodes and batch, as lines: what policies.md shows."""
+    found: dict[tuple[str, int], Line] = {}
+    for row in record["rows"]:
+        if row["batch"] == TRANSFER_BATCH and row["graph"] in TARGETS.get(row["policy"], ()):
+            line = found.setdefault(
+                (row["policy"], row["seed"]),
+                {
+                    "pair": row["policy"],
+                    "environment": "gcn",
+                    "variant": FIVE,
+                    "seed": row["seed"],
+                    "episodes": TRANSFER_EPISODES,
+                    "machine": record["machine"],
+                    "targets": {},
+                },
+            )
+            line["targets"][row["graph"]] = [row["micro_f1"], row["micro_ci95"], row["macro_f1"]]
+    return list(found.values())
+
+
+def _where_whole(whole: list[Line]) -> list[str]:
+    if not whole:
+        return []
+    machine = whole[0]["machine"]
+    return [
+        f"- {machine.get('gpu') or machine['cpu']}, commit {machine['commit']}: {_count(len(whole), 'training')} with"
+        f" `gcn`, {whole[0]['episodes']:,} episodes, which [policies](policies.md) shows seed by seed."
+    ]
+
+
 def _where(lines: list[Line]) -> list[str]:
-    """What was made on which machine at which commit, and by which command."""
-    machines = {(line["machine"].get("gpu"), line["machine"]["cpu"], line["machine"]["commit"]) for line in lines}
+    """Each machine with what was made there, and the commands."""
     said = []
-    for gpu, cpu, commit in sorted(machines, key=lambda one: (one[0] is None, one[2])):
+    machines = dict.fromkeys(
+        (line["machine"].get("gpu"), line["machine"]["cpu"], line["machine"]["commit"]) for line in lines
+    )
+    for gpu, cpu, commit in machines:
         own = [
             line
             for line in lines
@@ -73,8 +119,7 @@ def _where(lines: list[Line]) -> list[str]:
         what += ["the shipped policy with `views`"] if any("shipped" in line for line in own) else []
         hours = sum(line["training_seconds"] for line in trainings) / 3600
         took = f", {hours:.1f} hours of training, {jobs} at a time" if trainings else ""
-        told = f"- {gpu or cpu}, commit {commit}: {', '.join(what)}{took}. {_commands(own, gpu)}"
-        said.append(told)
+        said.append(f"- {gpu or cpu}, commit {commit}: {', '.join(what)}{took}. {_commands(own, gpu)}".rstrip())
     return said
 
 
@@ -88,7 +133,8 @@ def _commands(lines: list[Line], gpu: str | None) -> str:
         jobs, episodes = trained[0]["machine"]["jobs"], trained[0]["episodes"]
         seeds = max(line["seed"] for line in trained) + 1
         for environment in ENVIRONMENTS:
-            names = [name for name in VARIANTS if (name, environment) in {_kind(line) for line in trained}]
+            played = {(line["variant"], line["environment"]) for line in trained}
+            names = [name for name in VARIANTS if (name, environment) in played]
             common += f' --with-{environment} "{",".join(names)}"'
         commands.append(f"`{common} --seeds {seeds} --episodes {episodes} --jobs {jobs}`")
     if any("shipped" in line for line in lines):
@@ -96,131 +142,144 @@ def _commands(lines: list[Line], gpu: str | None) -> str:
     return f"{' and '.join(commands)}." if commands else ""
 
 
-def _kind(line: Line) -> tuple[str, str]:
-    return line["variant"], line["environment"]
-
-
-def _unplayed(trainings: list[Line]) -> list[str]:
-    """Which pairs and environments have no training, and which has fewer seeds than another."""
+def _unplayed(trainings: list[Line], seeds: int) -> list[str]:
+    """Which state features that one pair has another has not, or with fewer than so many seeds."""
     missing = []
-    seeds = max((line["seed"] + 1 for line in trainings), default=0)
-    for pair in TARGETS:
-        own = [line for line in trainings if line["pair"] == pair]
-        if not own:
-            missing.append(f"all that is trained on {pair.replace('+', ' and ')}")
-            continue
-        for environment in ENVIRONMENTS:
-            there = [line for line in own if line["environment"] == environment]
-            if not there:
-                missing.append(f"all that is trained with `{environment}` on {pair.replace('+', ' and ')}")
-            for variant in dict.fromkeys(line["variant"] for line in there):
-                lacking = seeds - sum(line["variant"] == variant for line in there)
-                if lacking:
-                    missing.append(
-                        f"{_count(lacking, 'seed')} of “{variant}” with `{environment}` on {pair.replace('+', ' and ')}"
-                    )
+    for environment in ENVIRONMENTS:
+        there = [line for line in trainings if line["environment"] == environment]
+        if not there:
+            missing.append(f"all that is trained with `{environment}`")
+        variants = [name for name in VARIANTS if any(line["variant"] == name for line in there)]
+        for pair in TARGETS if there else ():
+            own = [line for line in there if line["pair"] == pair]
+            held = {name: len({line["seed"] for line in own if line["variant"] == name}) for name in variants}
+            where = f"with `{environment}` on {_spoken(pair)}"
+            if not any(held.values()):
+                missing.append(f"all that is trained {where}")
+                continue
+            if none := [f"“{name}”" for name in variants if not held[name]]:
+                missing.append(f"{_and(none)} {where}")
+            missing += [
+                f"{_count(seeds - number, 'seed')} of “{name}” {where}"
+                for name, number in held.items()
+                if 0 < number < seeds
+            ]
     return missing
 
 
+def _with_baselines(own: list[Line], lines: list[Line]) -> list[Line]:
+    """A pair's lines; of `gain` and random choice, which know nothing of a pair, all targets that any pair has."""
+    trained = [line for line in own if "strategy" not in line]
+    baselines = []
+    for environment in ENVIRONMENTS:
+        for strategy in BASELINES:
+            same = [line for line in lines if (line.get("strategy"), line["environment"]) == (strategy, environment)]
+            known: Cells = {target: cell for line in same for target, cell in line["targets"].items()}
+            targets = {one: known[one] for one in trained[0]["targets"] if one in known}
+            if targets:
+                baselines.append({"environment": environment, "strategy": strategy, "targets": targets})
+    return [*baselines, *trained]
+
+
 def _table(lines: list[Line]) -> ResultTable:
-    targets = list(lines[0]["targets"])
+    pair = next(line["pair"] for line in lines if "pair" in line)
+    targets = [one for one in TARGETS[pair] if any(one in line["targets"] for line in lines)]
     rows: list[tuple[str, ...]] = []
 
-    def of_runs(line: Line, who: str, seeds: str, field: str = "targets") -> tuple[str, ...]:
-        cells = [f"{line[field][one][0]:.1f} ± {line[field][one][1]:.1f}" for one in targets]
+    def of_runs(line: Line, who: str, seeds: str) -> tuple[str, ...]:
+        cells = [_over_runs(line["targets"][one]) if one in line["targets"] else "–" for one in targets]
         gain = _gain(lines, line["environment"])
         lead = "–"
-        if gain is not None and line.get("strategy") != "gain":
-            lead = _interval([_lead(line[field], gain)], "+")
-        return (line["environment"], who, seeds, *cells, "–", lead)
+        if gain is not None and line.get("strategy") != "gain" and set(line["targets"]) == set(gain) == set(targets):
+            lead = _interval([_lead(line["targets"], gain)], "+")
+        return (line["environment"], who, "–", seeds, *cells, "–", lead)
 
     for environment in ENVIRONMENTS:
-        own = [line for line in lines if line["environment"] == environment]
+        own, gain = [line for line in lines if line["environment"] == environment], _gain(lines, environment)
         for strategy in BASELINES:
             rows += [of_runs(line, strategy, "–") for line in own if line.get("strategy") == strategy]
         rows += [of_runs(line, f"policy, {FIVE}, shipped, trained with gcn", "1") for line in own if "shipped" in line]
-        five = _seeds(lines, environment, FIVE)
-        for variant in VARIANTS:
-            found = _seeds(lines, environment, variant)
-            if found:
-                over = [_lead(found[seed], five[seed]) for seed in found if seed in five and variant != FIVE]
-                rows.append(_row(environment, f"policy, {variant}", found, targets, over, _gain(lines, environment)))
-        if environment == "views" and (
-            found := {line["seed"]: line["targets_with_views"] for line in lines if "targets_with_views" in line}
-        ):
-            rows.append(
-                _row("views", f"policy, {FIVE}, trained with gcn", found, targets, [], _gain(lines, environment))
-            )
-    columns = ("classifier", "who asks", "seeds", *targets, "over the five", "over gain")
+        for kind in _kinds(lines, environment):
+            found = _seeds(lines, kind)
+            rows.append(_row(f"policy, {kind[1]}", kind, found, targets, _over_five(lines, kind), gain))
+        crossed = {line["seed"]: line for line in lines if "targets_with_views" in line}
+        if environment == "views" and crossed:
+            kind = ("views", FIVE, next(iter(crossed.values()))["episodes"])
+            found = {seed: line["targets_with_views"] for seed, line in crossed.items()}
+            rows.append(_row(f"policy, {FIVE}, trained with gcn", kind, found, targets, [], gain))
+    columns = ("classifier", "who asks", "episodes", "seeds", *targets, "over the five", "over gain")
     return ResultTable("", columns, tuple(rows), (), text_columns=2)
 
 
 def _row(
-    environment: str,
-    who: str,
-    found: dict[int, dict[str, list[float]]],
-    targets: list[str],
-    over_five: list[float],
-    gain: dict[str, list[float]] | None,
+    who: str, kind: Kind, found: dict[int, Cells], targets: list[str], over_five: list[float], gain: Cells | None
 ) -> tuple[str, ...]:
-    cells = [_interval([found[seed][one][0] for seed in found]) for one in targets]
-    over_gain = [_lead(one, gain) for one in found.values()] if gain is not None else []
+    if len(found) == 1:
+        cells = [f"{_over_runs(next(iter(found.values()))[one])} (runs)" for one in targets]
+    else:
+        cells = [_interval([found[seed][one][0] for seed in found]) for one in targets]
+    over_gain = [_lead(one, gain) for one in found.values() if gain is not None and set(one) <= set(gain)]
     leads = [_interval(one, "+") if one else "–" for one in (over_five, over_gain)]
-    return (environment, who, str(len(found)), *cells, *leads)
+    return (kind[0], who, f"{kind[2]:,}", str(len(found)), *cells, *leads)
 
 
 def _said(lines: list[Line]) -> str:
     """Which further state features bring something, and how policies stand to `gain` and to those with the GCN."""
     said = []
     for environment in ENVIRONMENTS:
-        five, known = _seeds(lines, environment, FIVE), []
-        played = [name for name in list(VARIANTS)[1:] if _seeds(lines, environment, name)]
-        for variant in played:
-            found = _seeds(lines, environment, variant)
-            leads = [_lead(found[seed], five[seed]) for seed in found if seed in five]
-            if word := _told(leads, "leads", "falls behind"):
-                known.append(f"“{variant}” {word}")
-        if five and played:
+        kinds, known = list(_kinds(lines, environment)), []
+        further = [kind for kind in kinds if kind[1] != FIVE and _over_five(lines, kind)]
+        for kind in further:
+            if word := _told(_over_five(lines, kind), "leads", "falls behind"):
+                known.append(f"“{kind[1]}” {word}")
+        if further:
             told = ", ".join(known) or "no further state feature's lead can be told from zero with so few seeds"
             said.append(f"With `{environment}` {told}.")
         gain = _gain(lines, environment)
-        for variant in VARIANTS:
-            found = _seeds(lines, environment, variant)
-            if found and gain is not None:
-                said.append(_against_gain(environment, variant, found, gain))
-            said += _below_random(lines, environment, variant, found)
-    with_views, with_gcn = (_seeds(lines, one, FIVE) for one in ("views", "gcn"))
-    both = [seed for seed in with_views if seed in with_gcn]
-    if both:
-        leads = [_lead(with_views[seed], with_gcn[seed]) for seed in both]
-        said.append(
-            f"The policy with the paper's five in the environment of `views` differs by {_interval(leads, '+')} points"
-            f" from the same with the GCN, the mean over the targets and {_count(len(both), 'seed')}; random choice"
-            f" differs by {_random_lead(lines)} between the two classifiers."
-        )
+        for kind in kinds:
+            found = _seeds(lines, kind)
+            if gain is not None and all(set(one) <= set(gain) for one in found.values()):
+                said.append(_against_gain(_name(lines, kind), found, gain))
+            said += _below_random(lines, environment, _name(lines, kind), found)
+    said += _between_classifiers(lines)
     return "\n".join(f"- {one}" for one in said)
 
 
-def _against_gain(
-    environment: str, variant: str, found: dict[int, dict[str, list[float]]], gain: dict[str, list[float]]
-) -> str:
+def _between_classifiers(lines: list[Line]) -> Iterator[str]:
+    """The paper's five with `views` against the same with the GCN, with as many episodes or else the paper's."""
+    for kind in _kinds(lines, "views"):
+        if kind[1] != FIVE:
+            continue
+        others = [other for other in _kinds(lines, "gcn") if other[1] == FIVE]
+        same = [other for other in others if other[2] == kind[2]] or others
+        if not same:
+            continue
+        with_views, with_gcn = _seeds(lines, kind), _seeds(lines, same[-1])
+        both = [seed for seed in with_views if seed in with_gcn]
+        if not both:
+            continue
+        leads = [_lead(with_views[seed], with_gcn[seed]) for seed in both]
+        length = "" if same[-1][2] == kind[2] else f" ({kind[2]:,} episodes against {same[-1][2]:,})"
+        yield (
+            f"The policy with the paper's five in the environment of `views` differs by {_interval(leads, '+')} points"
+            f" from the same with the GCN{length}, the mean over the targets and {_count(len(both), 'seed')}; random"
+            f" choice differs by {_random_lead(lines)} between the two classifiers."
+        )
+
+
+def _against_gain(who: str, found: dict[int, Cells], gain: Cells) -> str:
     """Target by target, where a policy can be told from `gain`."""
     if len(found) < FEWEST:
-        return (
-            f"“{variant}” with `{environment}` has {_count(len(found), 'seed')}, too few for an interval: nothing is"
-            " said of it against `gain`."
-        )
+        return f"{who} has {_count(len(found), 'seed')}, too few for an interval: nothing is said of it against `gain`."
     words: dict[str, list[str]] = {"above": [], "below": [], "not told from": []}
     for target in gain:
         leads = [one[target][0] - gain[target][0] for one in found.values()]
         words[_told(leads, "above", "below") or "not told from"].append(target)
     told = "; ".join(f"{word} `gain` on {_and(names)}" for word, names in words.items() if names)
-    return f"“{variant}” with `{environment}`: {told}."
+    return f"{who}: {told}."
 
 
-def _below_random(
-    lines: list[Line], environment: str, variant: str, found: dict[int, dict[str, list[float]]]
-) -> list[str]:
+def _below_random(lines: list[Line], environment: str, who: str, found: dict[int, Cells]) -> list[str]:
     """Where a policy's trainings end below random choice, with their Macro-F1: low where few classes are asked for."""
     said = []
     for line in lines:
@@ -229,15 +288,15 @@ def _below_random(
                 low = [one[target][2] for one in found.values() if one[target][0] < score]
                 if low:
                     said.append(
-                        f"“{variant}” with `{environment}` is below random choice on {target} with {len(low)} of"
-                        f" {_count(len(found), 'seed')} (Macro-F1 {_and([f'{one:.1f}' for one in low])})."
+                        f"{who} is below random choice on {target} with {len(low)} of {_count(len(found), 'seed')}"
+                        f" (Macro-F1 {_and([f'{one:.1f}' for one in low])})."
                     )
     return said
 
 
 def _random_lead(lines: list[Line]) -> str:
     found = {line["environment"]: line["targets"] for line in lines if line.get("strategy") == "random"}
-    if set(found) != set(ENVIRONMENTS):
+    if set(found) != set(ENVIRONMENTS) or set(found["views"]) != set(found["gcn"]):
         return "an unknown share"
     return _interval([_lead(found["views"], found["gcn"])], "+")
 
@@ -252,18 +311,41 @@ def _told(leads: list[float], above: str, below: str) -> str:
     return above if interval.mean > 0 else below
 
 
-def _lead(one: dict[str, list[float]], other: dict[str, list[float]]) -> float:
+def _lead(one: Cells, other: Cells) -> float:
     return sum(one[target][0] - other[target][0] for target in one) / len(one)
 
 
-def _gain(lines: list[Line], environment: str) -> dict[str, list[float]] | None:
+def _gain(lines: list[Line], environment: str) -> Cells | None:
     chosen = [line for line in lines if line.get("strategy") == "gain" and line["environment"] == environment]
     return chosen[0]["targets"] if chosen else None
 
 
-def _seeds(lines: list[Line], environment: str, variant: str) -> dict[int, dict[str, list[float]]]:
-    chosen = [line for line in lines if line.get("variant") == variant and line["environment"] == environment]
+def _kinds(lines: list[Line], environment: str) -> Iterator[Kind]:
+    """The trainings of an environment: by state features, then by episodes."""
+    for variant in VARIANTS:
+        own = [line for line in lines if (line.get("variant"), line["environment"]) == (variant, environment)]
+        yield from ((environment, variant, one) for one in sorted({line["episodes"] for line in own}))
+
+
+def _seeds(lines: list[Line], kind: Kind) -> dict[int, Cells]:
+    chosen = [line for line in lines if (line["environment"], line.get("variant"), line.get("episodes")) == kind]
     return {line["seed"]: line["targets"] for line in chosen}
+
+
+def _over_five(lines: list[Line], kind: Kind) -> list[float]:
+    """Leads over the paper's five with as many episodes, seed by seed."""
+    found, five = _seeds(lines, kind), _seeds(lines, (kind[0], FIVE, kind[2]))
+    return [_lead(found[seed], five[seed]) for seed in found if seed in five and kind[1] != FIVE]
+
+
+def _name(lines: list[Line], kind: Kind) -> str:
+    """State features and classifier, with the episodes where others differ in these alone."""
+    several = len([one for one in _kinds(lines, kind[0]) if one[1] == kind[1]]) > 1
+    return f"“{kind[1]}” with `{kind[0]}`" + (f" and {kind[2]:,} episodes" if several else "")
+
+
+def _over_runs(cell: list[float]) -> str:
+    return f"{cell[0]:.1f} ± {cell[1]:.1f}"
 
 
 def _interval(values: list[float], sign: str = "") -> str:
@@ -271,6 +353,10 @@ def _interval(values: list[float], sign: str = "") -> str:
     if len(values) < FEWEST:
         return f"{found.mean:{sign}.1f}".replace("-", "−")
     return f"{found.mean:{sign}.1f} ± {found.half_width:.1f}".replace("-", "−")
+
+
+def _spoken(pair: str) -> str:
+    return pair.replace("+", " and ")
 
 
 def _and(names: list[str]) -> str:
@@ -282,7 +368,8 @@ def _count(number: int, word: str) -> str:
 
 
 def main() -> None:
-    Path("docs/outlook.md").write_text(page(read_lines(RESULT, RUNS)), encoding="utf-8")
+    whole = whole_trainings(json.loads(TRANSFER.read_text(encoding="utf-8")))
+    Path("docs/outlook.md").write_text(page(read_lines(RESULT, RUNS), whole), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -77,7 +77,7 @@ def test_the_page_says_what_ran_where_by_which_command_and_what_is_still_to_be_p
     from outlook_page import page
 
     lines = baselines(GPU) + trained("gcn", [78.0, 78.2, 78.4], GPU) + trained("views", [73.0, 73.4], CPU)
-    told = page([*lines, line("views", 72.0, CPU, shipped="gcn")])
+    told = page([*lines, line("views", 72.0, CPU, shipped="gcn")], [])
     assert (
         "- a GPU, commit aaaaaaa: 3 trainings with `gcn`, `gain` and `random` with `gcn`, `gain` and `random`" in told
     )
@@ -88,11 +88,16 @@ def test_the_page_says_what_ran_where_by_which_command_and_what_is_still_to_be_p
     )
     assert "`python benchmarks/outlook.py --device cpu --pairs cora+citeseer --shipped`" in told
     assert (
-        "Still to be played: 1 seed of “the paper's five” with `views` on cora and citeseer; all that is trained on"
-        " cora and pubmed; all that is trained on citeseer and pubmed." in told
+        "Still to be played: all that is trained with `gcn` on cora and pubmed; all that is trained with `gcn` on"
+        " citeseer and pubmed; 1 seed of “the paper's five” with `views` on cora and citeseer; all that is trained with"
+        " `views` on cora and pubmed; all that is trained with `views` on citeseer and pubmed." in told
     )
     whole = [one for pair in ("cora+citeseer", "cora+pubmed", "citeseer+pubmed") for one in _of(lines[:-2], pair)]
-    assert "Still to be played: all that is trained with `views` on cora and citeseer" in page(whole)
+    assert "Still to be played: all that is trained with `views`." in page(whole, [])
+    further = trained("gcn", [78.0, 78.2, 78.4], GPU, "and time")
+    assert "Still to be played: “and time” with `gcn` on cora and pubmed; “and time” with `gcn` on citeseer" in page(
+        whole + further, []
+    )
 
 
 def _of(lines: list[Line], pair: str) -> list[Line]:
@@ -103,7 +108,7 @@ def test_the_page_s_verdict_against_gain_follows_from_the_seeds() -> None:
     from outlook_page import page
 
     lines = baselines(GPU) + trained("gcn", [78.0, 78.2, 78.4], GPU) + trained("views", [73.0, 73.2, 73.4], CPU)
-    told = page([*lines, *trained("views", [73.0, 76.0, 79.0], CPU, "and both")])
+    told = page([*lines, *trained("views", [73.0, 76.0, 79.0], CPU, "and both")], [])
     assert "“the paper's five” with `gcn`: above `gain` on pubmed and coauthor-cs." in told
     assert "“the paper's five” with `views`: below `gain` on pubmed and coauthor-cs." in told
     assert "“and both” with `views`: not told from `gain` on pubmed and coauthor-cs." in told
@@ -111,20 +116,67 @@ def test_the_page_s_verdict_against_gain_follows_from_the_seeds() -> None:
     assert "differs by −5.0 ± 0.0 points from the same with the GCN, the mean over the targets and 3 seeds" in told
     assert "random choice differs by +2.0 between the two classifiers." in told
     assert "is below random choice" not in told
-    assert "| views | policy, the paper's five | 3 | 73.2 ± 0.5 | 83.2 ± 0.5 | – | −2.8 ± 0.5 |" in told
-    assert "| gcn | random | – | 68.0 ± 0.5 | 78.0 ± 0.5 | – | −6.0 |" in told
+    assert "| views | policy, the paper's five | 1,000 | 3 | 73.2 ± 0.5 | 83.2 ± 0.5 | – | −2.8 ± 0.5 |" in told
+    assert "| gcn | random | – | – | 68.0 ± 0.5 | 78.0 ± 0.5 | – | −6.0 |" in told
 
 
-@pytest.mark.parametrize("scores", [[60.0], [60.0, 60.0]])
-def test_one_seed_or_two_give_no_verdict_and_no_interval(scores: list[float]) -> None:
+@pytest.mark.parametrize(
+    ("scores", "cells"), [([60.0], "60.0 ± 0.5 (runs) | 70.0 ± 0.5 (runs)"), ([60.0, 60.0], "60.0 | 70.0")]
+)
+def test_one_seed_or_two_give_no_verdict_and_no_interval_over_seeds(scores: list[float], cells: str) -> None:
     from outlook_page import page
 
-    told = page(baselines(GPU) + trained("views", scores, CPU))
+    told = page(baselines(GPU) + trained("views", scores, CPU), [])
     seeds = "1 seed" if len(scores) == 1 else "2 seeds"
     assert f"“the paper's five” with `views` has {seeds}, too few for an interval: nothing is said of it" in told
     assert f"is below random choice on pubmed with {len(scores)} of {seeds} (Macro-F1 60.0" in told
-    assert f"| views | policy, the paper's five | {len(scores)} | 60.0 | 70.0 | – | −16.0 |" in told
+    assert f"| views | policy, the paper's five | 1,000 | {len(scores)} | {cells} | – | −16.0 |" in told
     assert "nan" not in told
+
+
+def test_baselines_of_another_pair_and_trainings_of_another_length_stand_beside_a_pair() -> None:
+    from outlook_page import page, whole_trainings
+
+    machine = {**GPU, "commit": "ccccccc"}
+    rows = [
+        {"policy": "cora+pubmed", "seed": seed, "batch": batch, "graph": graph}
+        | {"micro_f1": 64.0 + seed, "micro_ci95": 0.5, "macro_f1": 60.0}
+        for seed, batch in ((0, 5), (1, 5), (2, 5), (10, 10))
+        for graph in ("citeseer", "coauthor-cs", "digits")
+    ]
+    whole = whole_trainings({"machine": machine, "rows": rows})
+    assert [(one["seed"], list(one["targets"]), one["episodes"]) for one in whole] == [
+        (seed, ["citeseer", "coauthor-cs"], 2000) for seed in range(3)
+    ]
+    own = {"targets": {"citeseer": [66.0, 0.4, 60.0], "coauthor-cs": [90.0, 0.4, 60.0]}, "episodes": 600}
+    one = {**line("views", 0.0, CPU, "cora+pubmed", variant="the paper's five", seed=0), **own}
+    missing = {**line("views", 0.0, CPU, "cora+pubmed", strategy="gain"), "targets": {"citeseer": [67.0, 0.4, 60.0]}}
+    told = page([*baselines(GPU), *trained("gcn", [78.0], GPU), missing, one], whole)
+    section = told.partition("## Trained on cora and pubmed")[2]
+    assert "| views | gain | – | – | 67.0 ± 0.4 | 86.0 ± 0.5 | – | – |" in section, "coauthor-cs is another pair's"
+    assert "| gcn | random | – | – | – | 78.0 ± 0.5 | – | – |" in section, "what was not played is left open"
+    assert "| gcn | policy, the paper's five | 2,000 | 3 | 65.0 ± 2.5 | 65.0 ± 2.5 | – | – |" in section
+    assert (
+        "| views | policy, the paper's five | 600 | 1 | 66.0 ± 0.4 (runs) | 90.0 ± 0.4 (runs) | – | +1.5 |" in section
+    )
+    assert "differs by +14.0 points from the same with the GCN (600 episodes against 2,000)" in section
+    assert told.index("## Trained on cora and citeseer") < told.index("## Trained on cora and pubmed")
+    assert "- a GPU, commit ccccccc: 3 trainings with `gcn`, 2,000 episodes" in told
+
+
+def test_a_baseline_is_played_once_a_target_and_a_policy_everywhere() -> None:
+    from outlook import jobs, still_to_play
+
+    targets, known = ("citeseer", "coauthor-cs"), baselines(GPU)
+    left = {
+        (job["environment"], job.get("strategy"), job.get("variant")): still_to_play(job, targets, known)
+        for job in jobs(["cora+pubmed"], 1, {"views": ["the paper's five"]})
+    }
+    assert left == {
+        ("views", "gain", None): ["citeseer"],
+        ("views", "random", None): ["citeseer"],
+        ("views", None, "the paper's five"): ["citeseer", "coauthor-cs"],
+    }
 
 
 def test_the_command_joins_into_the_tracked_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,8 +16,9 @@ from torch_geometric.nn import SGConv
 import nodewise as nw
 from nodewise.classifiers import TorchClassifier
 from nodewise.cli import main
+from nodewise.environment import SplitSizes
 from nodewise.environment.environment import split_arrays
-from nodewise.evaluation import public_splits, read_splits, write_splits
+from nodewise.evaluation import EvaluationProtocol, public_splits, read_splits, write_splits
 from nodewise.ground.errors import InputError
 
 
@@ -69,6 +70,57 @@ def test_public_splits_are_those_that_the_graph_carries() -> None:
     assert int(result.queries.min()) >= 80
     with pytest.raises(InputError, match="carries no public split"):
         nw.evaluate(graph, splits="public")
+
+
+@pytest.mark.parametrize(
+    ("given", "runs", "told"),
+    [
+        ("public", 2, "the public split, the same in every run"),
+        ("public", 1, "the public split"),
+        ("file", 3, "3 splits of splits.json"),
+        ("file", 4, "3 splits of splits.json, in turn"),
+        ("sizes", 2, "20 test and 10 validation nodes"),
+    ],
+)
+def test_a_result_names_the_splits_that_were_given(tmp_path: Path, given: str, runs: int, told: str) -> None:
+    masks = {"test_mask": np.arange(178) < 50, "val_mask": (np.arange(178) >= 50) & (np.arange(178) < 80)}
+    graph = replace(nw.load_graph("wine"), extra=masks)
+    file = write_splits(tmp_path / "splits.json", graph, runs=3, seed=7)
+    splits = {"public": "public", "file": file, "sizes": SplitSizes(20, 10)}[given]
+    usual = nw.evaluate(graph, "random", budget=6, runs=runs)
+    assert "split" not in repr(usual) and "splits" not in usual.as_dict()
+    result = nw.evaluate(graph, "random", budget=6, runs=runs, splits=splits)
+    assert f"6 labels, {told}, {runs} run" in repr(result)
+    assert result.as_dict()["splits"]["words"] == told and told in result._repr_html_()
+    table = nw.compare(graph, ["random", "centrality"], budgets=[6], runs=runs, splits=splits)
+    assert all(f"views on raw features; {told}; seed 0." in text for text in (table.to_markdown(), table.to_latex()))
+
+
+def test_test_nodes_that_were_given_are_named() -> None:
+    several = nw.evaluate("wine", "random", budget=6, runs=3, test_nodes=np.arange(356).reshape(178, 2) % 5 == 0)
+    assert "2 splits given, in turn" in repr(several)
+    assert "1 split given, the same in every run" in repr(
+        nw.evaluate("wine", "random", budget=6, runs=3, test_nodes=range(9))
+    )
+
+
+def test_what_an_export_holds_is_read_back_and_written_alike(tmp_path: Path) -> None:
+    shared = {"budgets": [6], "runs": 2, "protocol": EvaluationProtocol(noise=0.4)}
+    file = nw.compare("wine", ["random", "gain"], **shared).export(tmp_path / "one.json")
+    again = nw.compare("wine", ["random", "gain"], splits=file, **shared).export(tmp_path / "two.json")
+    one, two = (json.loads(path.read_text()) for path in (file, again))
+    assert one["graphs"] == two["graphs"]
+    methods = one["settings"][0]["methods"]
+    assert methods == two["settings"][0]["methods"]
+    labels = nw.load_graph("wine").y
+    assert labels is not None
+    for method in methods.values():
+        asked, said = np.concatenate(method["queries"]), np.concatenate(method["answers"])
+        assert asked.shape == said.shape == (12,) and 0 < (said != labels[asked]).sum() < 12, (
+            "an oracle that errs in two of five answers"
+        )
+    usual = nw.compare("wine", ["random"], budgets=[6], runs=2).export(tmp_path / "three.json")
+    assert "answers" not in json.loads(usual.read_text())["settings"][0]["methods"]["random"]
 
 
 SCRIPT = """

@@ -203,7 +203,12 @@ CostOption = Annotated[
 ]
 ScoresOption = Annotated[
     str | None,
-    typer.Option("--scores", metavar="A,B,…", help="Further scores, such as log_loss.", show_default=False),
+    typer.Option(
+        "--scores",
+        metavar="A,B,…",
+        help="Further scores, such as log_loss, or functions of your own, module:function.",
+        show_default=False,
+    ),
 ]
 OwnStateOption = Annotated[
     str | None,
@@ -337,14 +342,17 @@ def read_protocol(
 ) -> EvaluationProtocol | None:
     """How runs are played and scored, as the options say; None: as usual."""
     from nodewise.evaluation import EvaluationProtocol
+    from nodewise.evaluation.scores import SCORES
+    from nodewise.ground.plugins import find_plugin
 
     names = read_names(scores, "--scores") if scores else ()
+    asked = tuple(find_plugin("score", name, SCORES, "nodewise.scores") if ":" in name else name for name in names)
     try:
         rates: Any = float(noise)
     except ValueError:
         rates = _table_of_numbers(Path(noise), "--noise", "a rate between 0 and 1, or a CSV file of rates")
     costs = None if cost is None else _table_of_numbers(cost, "--cost", "a CSV file with a number a line")
-    protocol = EvaluationProtocol(round_size, start, retrain, rates, names, costs)
+    protocol = EvaluationProtocol(round_size, start, retrain, rates, asked, costs)
     return protocol if protocol.identity() else None
 
 

@@ -66,7 +66,11 @@ class EvaluationProtocol:
         given: Any = self.scores  # one counts as a list of itself
         if not (isinstance(given, (str, Sequence)) or callable(given)):
             raise InputError(f"scores must be names or functions, received {given!r}: give a list of them")
-        object.__setattr__(self, "scores", (given,) if isinstance(given, str) or callable(given) else tuple(given))
+        scores = (given,) if isinstance(given, str) or callable(given) else tuple(given)
+        for score in scores:
+            if not (isinstance(score, str) or callable(score)):
+                raise InputError(f"a score must be a name or a function, received {score!r}")
+        object.__setattr__(self, "scores", scores)
         try:
             rates = np.asarray(self.noise, dtype=np.float64)
         except (TypeError, ValueError):

@@ -101,15 +101,16 @@ def compare(
         else _contest(one, asked, methods, runs, chosen, features, held_out, data_dir, protocol)
         for one in given
     ]
-    contests = _numbered(contests, keep=[isinstance(one, Contest) for one in given])
+    contests = numbered(contests, keep=[isinstance(one, Contest) for one in given])
     with listening(reporter, progress) as report:
         return play_contests(contests, seed, device, ChunkStore.of(store), make_engine(engine), report)
 
 
-def _numbered(contests: Sequence[Contest], keep: Sequence[bool]) -> list[Contest]:
+def numbered(contests: Sequence[Contest], keep: Sequence[bool]) -> list[Contest]:
     """The contests, a number after a graph's name where an earlier one has it: many graphs are called "graph".
 
-    Those that the caller made keep their names.
+    Args:
+        keep: which keep their names, since the caller gave them.
     """
     met: dict[str, int] = {}
     named = []

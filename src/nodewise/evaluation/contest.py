@@ -15,15 +15,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from nodewise.classifiers import make_classifier, notes_on_graph
+from nodewise.classifiers import make_classifier, notes_on_graph, unusual_settings
 from nodewise.contracts import Classifier, Strategy, can, check_needs, refusal
 from nodewise.datasets import default_budget
 from nodewise.environment import EvaluationProtocol, SplitSizes, TestNodes
+from nodewise.environment.protocol import noisy_answers
 from nodewise.evaluation.engine import Engine
 from nodewise.evaluation.results.comparison import Comparison, Setting
-from nodewise.evaluation.results.evaluation import Evaluation
+from nodewise.evaluation.results.evaluation import Evaluation, GivenSplits
 from nodewise.evaluation.scores import check_scores
-from nodewise.evaluation.splits import resolve_splits, split_record
+from nodewise.evaluation.splits import PUBLIC, resolve_splits, split_record
 from nodewise.evaluation.task import Chunk, ChunkStore, GraphReference, Task, default_splits, runs_at_once
 from nodewise.graph import Graph
 from nodewise.graph.features import prepared
@@ -168,27 +169,50 @@ class Contest:
     def foreseen(self) -> list[dict[str, Any]]:
         """Which settings and methods a result of it will have, in the form of its file: known before it is played.
 
-        The graph is read where its default budget must be known.
+        The graph is read where its default budget or the splits that were given must be known.
         """
-        budgets = self.budgets
-        if not budgets:
+        budgets, used = self.budgets, None
+        if not budgets or self.splits is not None:
             graph = self.load()
-            given = None if self.splits is None else resolve_splits(self.splits, graph)
-            budgets = (simulated_budget(graph, given),)
+            used = None if self.splits is None else resolve_splits(self.splits, graph)
+            budgets = budgets or (simulated_budget(graph, used),)
+        given = self.named_splits(used)
         unusual = {} if self.protocol is None else self.protocol.identity()
         labels = _classifier_labels(self.classifiers)
         return [
             {
                 "graph": self.name,
-                "classifier": label or choose_classifier(given, method.resolved).name,
+                "classifier": label or learner.name,
                 "budget": budget,
                 **({"protocol": unusual} if unusual else {}),
-                "results": [{"name": method.name, "runs": self.runs}],
+                **({} if given is None else {"splits": given.as_dict()}),
+                "results": [{"name": method.name, "runs": self.runs, "classifier_settings": _changed(learner)}],
             }
-            for given, label in zip(self.classifiers, labels, strict=True)
+            for classifier, label in zip(self.classifiers, labels, strict=True)
             for budget in budgets
             for method in self.methods
+            for learner in [choose_classifier(classifier, method.resolved)]
         ]
+
+    def named_splits(self, used: SplitSizes | TestNodes | None) -> GivenSplits | None:
+        """The splits that were given in place of the protocol's, as a result names them; None where none were.
+
+        Args:
+            used: as `resolve_splits` understood them.
+        """
+        given = self.splits
+        if given is None or used is None:
+            return None
+        if isinstance(used, SplitSizes):
+            return GivenSplits(f"{used.test} test and {used.validation} validation nodes", used.identity())
+        number = len(used.columns)
+        if given == PUBLIC:
+            which = "the public split" if number == 1 else f"{number} public splits"
+        else:
+            origin = f"of {Path(given).name}" if isinstance(given, (str, Path)) else "given"
+            which = f"{count(number, 'split')} {origin}"
+        again = "" if number >= self.runs else ", the same in every run" if number == 1 else ", in turn"
+        return GivenSplits(which + again, used.identity())
 
 
 def play_contests(
@@ -237,6 +261,7 @@ def play_contests(
         seed,
         where.partition(":")[0],
         {plan.name: plan.split_record for plan in plans if plan.split_record is not None},
+        {plan.name: plan.answers for plan in plans if plan.answers is not None},
     )
     for setting in comparison.settings:
         for name, outcome in setting.outcomes.items():
@@ -256,6 +281,7 @@ class _Plan:
         self._splits: SplitSizes | TestNodes | None = None
         self.name = contest.name
         self.split_record: Callable[[], dict[str, Any]] | None = None
+        self.answers: Callable[[], npt.NDArray[np.int64]] | None = None
         # all tasks, those that the store holds included: by the classifier's number and name and the features, then by
         # the method's name
         self._tasks: dict[tuple[int, str, str], dict[str, list[Task]]] = {}
@@ -274,6 +300,9 @@ class _Plan:
         if graph.y is not None:
             labels = np.asarray(graph.y, dtype=np.int64)
             self.split_record = partial(split_record, labels, graph.name, contest.runs, self._seed, self._splits)
+            if contest.protocol is not None and contest.protocol.noise != 0.0:
+                runs, noise = range(contest.runs), contest.protocol.noise
+                self.answers = partial(noisy_answers, labels, graph.num_classes, noise, self._seed, runs)
         noted: set[str] = set()
         for number, label in enumerate(_classifier_labels(contest.classifiers)):
             for method in contest.methods:
@@ -351,15 +380,15 @@ class _Plan:
         there = [chunk for chunk in kept if chunk is not None]
         if len(there) < len(kept):
             return None
-        whole = Chunk.joined(there)
+        whole, contest = Chunk.joined(there), self._contest
         return Evaluation(
-            graph=self._contest.name,
+            graph=contest.name,
             features=features,
             strategy=method.resolved.name,
             policy=method.policy_name,
             classifier=classifier,
             budget=budget,
-            runs=self._contest.runs,
+            runs=contest.runs,
             seed=self._seed,
             device=self._device.partition(":")[0],
             seconds=whole.seconds,
@@ -367,7 +396,9 @@ class _Plan:
             macro_f1=whole.macro_f1,
             queries=whole.queries,
             further=whole.further,
-            protocol=self._contest.protocol,
+            protocol=contest.protocol,
+            splits=contest.named_splits(self._splits),
+            classifier_settings=_changed(tasks[0].classifier),
         )
 
     def tell(self, played: int) -> None:
@@ -415,6 +446,11 @@ def _classifier_labels(given: Sequence[str | Classifier | None]) -> list[str | N
     if len(set(labels)) < len(labels):
         raise InputError(f"give each classifier only once, got {', '.join(names)}")
     return labels
+
+
+def _changed(classifier: Classifier) -> dict[str, Any]:
+    """A classifier's settings that are not its defaults."""
+    return unusual_settings(classifier.name, classifier.identity())
 
 
 def _warn_of_flat_scores(strategy: str, queries: npt.NDArray[np.int64], report: Reporter) -> None:

@@ -41,8 +41,8 @@ def split_record(
         "labels": _digest(labels),
         "splits": [
             {
-                "test": test[run].tolist(),
-                **({} if same else {"validation": validation[run].tolist()}),
+                "test": sorted(test[run].tolist()),
+                **({} if same else {"validation": sorted(validation[run].tolist())}),
                 "pool": np.flatnonzero(pool[run]).tolist(),
             }
             for run in range(runs)

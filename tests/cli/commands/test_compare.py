@@ -8,14 +8,17 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import nodewise as nw
 from nodewise.classifiers import Gcn
 from nodewise.cli import main
-from nodewise.evaluation import Method
+from nodewise.evaluation import Method, write_splits
+from nodewise.graph import write_graph
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -190,6 +193,7 @@ def test_other_budgets_classifiers_protocols_and_fewer_runs_are_not_written_over
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     shared = ["compare", "wine", "--strategies", "random", "--out", str(tmp_path)]
+    splits = ["--splits", str(write_splits(tmp_path / "splits.json", nw.load_graph("wine"), runs=3, seed=5))]
     assert main([*shared, "--budgets", "4", "--runs", "3", "--classifiers", "views"]) == 0
     written = (tmp_path / "comparison.json").read_text()
     played = sorted(path.name for path in tmp_path.rglob("chunks/*/*"))
@@ -200,6 +204,7 @@ def test_other_budgets_classifiers_protocols_and_fewer_runs_are_not_written_over
         (["--budgets", "4", "--runs", "3", "--classifiers", "gcn"], "wine with views at 4 random"),
         (["--budgets", "4", "--runs", "2"], "wine with views at 4 random, 3 runs"),
         (["--budgets", "4", "--runs", "3", "--noise", "0.2"], "wine with views at 4 random under the usual protocol"),
+        (["--budgets", "4", "--runs", "3", *splits], "wine with views at 4 random on the protocol's splits"),
         (["--runs", "3"], "wine with views at 4 random"),
     ):
         assert main([*shared, *other]) == 2
@@ -207,6 +212,78 @@ def test_other_budgets_classifiers_protocols_and_fewer_runs_are_not_written_over
         assert sorted(path.name for path in tmp_path.rglob("chunks/*/*")) == played  # told before anything is played
     assert (tmp_path / "comparison.json").read_text() == written
     assert main([*shared, "--budgets", "4,5", "--runs", "3", "--classifiers", "views,gcn"]) == 0
+
+
+def test_other_settings_features_and_graphs_of_the_same_name_are_not_written_over(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    file, out = tmp_path / "mine.npz", tmp_path / "out"
+    shared = ["compare", str(file), "--strategies", "random", "--budgets", "6", "--runs", "3", "--out", str(out)]
+    graph = nw.load_graph("wine")
+    write_graph(graph, file)
+    assert main([*shared, "--classifiers", "gcn", "--set", "hidden=8"]) == 0
+    held = json.loads((out / "comparison.json").read_text())
+    assert held["settings"][0]["results"][0]["classifier_settings"] == {"hidden": 8}
+    assert "6 labels; gcn with hidden=8 on" in (out / "table.md").read_text()
+    written = (out / "comparison.json").read_text()
+    capfd.readouterr()
+    for other, expected in (
+        ([], 'wine with gcn at 6 random with {"hidden": 8}'),
+        (["--set", "hidden=9"], 'wine with gcn at 6 random with {"hidden": 8}'),
+        (["--set", "hidden=8", "--features", "raw"], "wine with gcn on unit features at 6 random"),
+    ):
+        assert main([*shared, "--classifiers", "gcn", *other]) == 2
+        assert f"holds a comparison with {expected}" in capfd.readouterr().err
+    assert graph.y is not None
+    write_graph(replace(graph, y=np.roll(graph.y, 60)), file)
+    assert main([*shared, "--classifiers", "gcn", "--set", "hidden=8"]) == 2
+    assert "holds other scores of wine with gcn on unit features at 6 random" in capfd.readouterr().err
+    assert (out / "comparison.json").read_text() == written
+
+
+def test_two_files_with_graphs_of_one_name_are_told_apart(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    graph = nw.load_graph("wine")
+    assert graph.y is not None
+    files = [tmp_path / "one" / "g.npz", tmp_path / "two" / "g.npz"]
+    for file, labels in zip(files, (graph.y, np.roll(graph.y, 60)), strict=True):
+        file.parent.mkdir()
+        write_graph(replace(graph, y=labels, name="g"), file)
+    out = tmp_path / "export.json"
+    shared = ["--strategies", "random", "--budgets", "6", "--runs", "2", "--out", str(tmp_path / "out")]
+    command = ["compare", *map(str, files), *shared, "--export", str(out)]
+    assert main(command) == 0 and main(command) == 0, "the same command goes on"
+    exported = json.loads(out.read_text())
+    assert [one["graph"] for one in exported["settings"]] == ["g", "g 2"] == list(exported["graphs"])
+    assert exported["graphs"]["g"]["labels"] != exported["graphs"]["g 2"]["labels"]
+
+
+def test_strategies_that_share_no_setting_have_no_table_of_leads(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["compare", "wine", "--strategies", "random,policy", "--budgets", "4", "--runs", "2"]) == 0
+    told = capfd.readouterr()
+    assert "policy with gcn: what a policy was trained with" in " ".join(told.err.split())
+    assert "lead in points" not in told.out
+
+
+def test_a_score_of_one_s_own_on_the_command_line(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = "def surest(probabilities, truth):\n    return float(probabilities.max())\n\n\nnumber = 3\n"
+    (tmp_path / "my_scores.py").write_text(code)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    shared = ["compare", "wine", "--strategies", "random", "--budgets", "6", "--runs", "2", "--scores"]
+    assert main([*shared, "my_scores:surest,log_loss", "--out", str(tmp_path / "out")]) == 0
+    page = (tmp_path / "out" / "table.md").read_text()
+    assert "surest (more counts as better)" in page and "log loss in nats (less is better)" in page
+    capfd.readouterr()
+    for wrong, expected in (
+        ("my_scores:number", "a score must be a name or a function, received 3"),
+        ("my_scores:none", "the score 'my_scores:none' could not be imported"),
+        ("surest", "unknown score 'surest'"),
+    ):
+        assert main([*shared, wrong]) == 2
+        assert expected in capfd.readouterr().err
 
 
 def test_costs_and_noise_from_files_and_further_scores_in_the_tables(

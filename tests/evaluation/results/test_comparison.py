@@ -128,7 +128,7 @@ def test_of_a_loss_the_smallest_is_best_and_has_a_table_of_its_own(comparison: C
     assert {one.best("log_loss") for one in settings} == {"random"}
     assert {one.best("mine") for one in settings} == {one.best() for one in settings}
     assert "log loss in nats (less is better), mean" in with_scores.to_markdown("log_loss")
-    assert "Mine, mean $\\pm$" in with_scores.to_latex("mine")
+    assert "Mine (more counts as better), mean $\\pm$" in with_scores.to_latex("mine")
     columns, rows = long_form(with_scores)
     assert columns[-4:] == ["log_loss", "log_loss_ci95", "mine", "mine_ci95"] and rows[0][-2] == 2 * rows[0][-4]
     assert with_scores.to_dataframe(runs=True)["mine"].iloc[0] == pytest.approx(2 * settings[0].scores()["random"][0])

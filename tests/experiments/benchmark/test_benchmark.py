@@ -28,7 +28,7 @@ from nodewise.experiments.benchmark import (
 from nodewise.experiments.benchmark import page as page_module
 from nodewise.experiments.benchmark.page import benchmark_page
 from nodewise.experiments.benchmark.plan import budgets_of
-from nodewise.experiments.benchmark.results import PlayedGraph, Row
+from nodewise.experiments.benchmark.results import PlayedGraph, Row, time_words
 from nodewise.graph import write_graph
 from nodewise.ground.errors import ClusterError, InputError
 from nodewise.ground.events import Event, Silent
@@ -70,6 +70,28 @@ def test_a_second_call_plays_nothing_again(played: tuple[Path, BenchmarkResult])
     again = play(settings(), out, LocalEngine(), Silent())
     assert written == {path: path.stat().st_mtime_ns for path in (out / "chunks").rglob("*.json")}
     assert again.rows == result.rows
+
+
+def test_what_a_folder_s_result_holds_beside_stays_in_it(tmp_path: Path) -> None:
+    first = play(settings(labels=(1,)), tmp_path, LocalEngine(), Silent())
+    more = play(settings(strategies=("kcenter",)), tmp_path, LocalEngine(), Silent())
+    assert more == read_result(tmp_path / "benchmark.json") and set(first.rows) <= set(more.rows)
+    assert {(row.strategy, row.per_class) for row in more.rows} == {
+        *(("random", 1), ("centrality", 1)),
+        *(("kcenter", 1), ("kcenter", 2)),
+    }
+    assert {row.lead is None for row in more.rows if row.strategy == "kcenter" and row.per_class == 1} == {False}
+    assert set(more.versions) == {"random", "centrality", "kcenter", "views"} and ";" not in more.machine
+    longer = play(settings(strategies=("kcenter",), runs=7), tmp_path, LocalEngine(), Silent())
+    assert {(row.strategy, row.runs) for row in longer.rows} == {("random", 6), ("centrality", 6), ("kcenter", 7)}
+    written = (tmp_path / "benchmark.json").read_text()
+    for other, expected in (
+        ({"strategies": ("kcenter",), "runs": 6}, "has 7 runs of what is to be played in 6"),
+        ({"strategies": ("kcenter",), "runs": 7, "seed": 1}, "results with the seeds 0 and 1 have other splits"),
+    ):
+        with pytest.raises(InputError, match=expected):
+            play(settings(**other), tmp_path, LocalEngine(), Silent())
+    assert (tmp_path / "benchmark.json").read_text() == written
 
 
 def test_the_cost_is_told_before(tmp_path: Path) -> None:
@@ -128,6 +150,21 @@ def test_each_domain_has_one_rank_and_the_page_says_where_the_default_is_not_fir
     assert "](benchmark-views.png)" in files[0].read_text()
 
 
+def test_who_shares_the_best_rank_is_named_and_without_ranks_there_is_no_table() -> None:
+    page = benchmark_page(made({"random": [50, 60, 40], "gain": [60, 50, 50], "age": [60, 60, 40]}, ["a", "b", "c"]))
+    assert "With 5 labels a class `gain` shares the best average rank with `age`." in page and "is number" not in page
+    lone = benchmark_page(made({"random": [50.0], "gain": [60.0]}, ["a"]))
+    assert "there are no ranks." in lone and "Average ranks with views" not in lone and "Nemenyi" not in lone
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(0.02, "1 second"), (41.0, "41 seconds"), (61.0, "1 minute"), (1800.0, "30 minutes"), (7200.0, "2.0 hours")],
+)
+def test_times_are_told_in_seconds_minutes_or_hours(seconds: float, words: str) -> None:
+    assert time_words(seconds) == words
+
+
 def test_ranks_are_of_the_largest_full_table_and_the_page_says_what_is_missing() -> None:
     result = made({"random": [50, 50, 60, 40], "gain": [70, 70, 55, 41], "age": [60, 60, 70, 45]}, ["a", "b", "c", "d"])
     cut = replace(result, rows=tuple(row for row in result.rows if (row.strategy, row.graph) != ("age", "g3")))
@@ -184,7 +221,10 @@ def test_a_time_limit_leaves_whole_cells_and_a_failure_the_others(
     assert "2 processes at a time, commit abc1234" in result.machine
     late = ProcessEngine(1, 1e-9)
     kept = play(settings(strategies=("random", "age"), labels=(1,)), tmp_path, late, Silent(), "cpu", partial=True)
-    assert late.over and [row.strategy for row in kept.rows] == ["random"]  # kept before; age was not begun
+    assert late.over and {row.strategy for row in kept.rows} == {
+        "centrality",
+        "random",
+    }  # kept before; age was not begun
     with pytest.raises(ClusterError, match="not played all of age on wine"):
         play(settings(strategies=("random", "age"), labels=(1,)), tmp_path, late, Silent(), "cpu")
 
@@ -253,6 +293,11 @@ def test_the_command_tells_the_cost_plays_and_joins(tmp_path: Path, capfd: pytes
     assert "2 strategies with views on 1 graph" in page and "kcenter" in page
     (tmp_path / "odd.json").write_text("{}")
     assert main([*command, "--join", str(tmp_path / "odd.json")]) == 2
+    capfd.readouterr()
+    assert main([*command, "--strategies", "random", *other[:2], "--seed", "3", "--out", str(tmp_path / "new")]) == 2
+    told = capfd.readouterr()
+    assert "results with the seeds 3 and 0 have other splits" in told.err and not (tmp_path / "new").exists()
+    assert "episodes" not in told.out, "refused before the cost is measured"
     assert np.isfinite([row.micro_f1 for row in theirs.rows]).all()
 
 

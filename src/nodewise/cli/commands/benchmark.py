@@ -91,6 +91,7 @@ def benchmark(
     from nodewise.classifiers import make_classifier
     from nodewise.experiments.benchmark import (
         STRATEGIES,
+        BenchmarkResult,
         BenchmarkSettings,
         foresee,
         graphs_at_hand,
@@ -102,6 +103,7 @@ def benchmark(
     from nodewise.strategies import make_strategy
 
     others = [read_result(path) for path in join or ()]
+    joined([BenchmarkResult(seed, {}, ()), *others])  # what cannot be shown together is told before anything is played
     settings = BenchmarkSettings(
         tuple(read_names(graphs, "--graphs") if graphs else graphs_at_hand(data_dir)),
         read_names(strategies, "--strategies") if strategies else STRATEGIES,

@@ -132,6 +132,7 @@ def compare(
     from nodewise.classifiers import make_classifier
     from nodewise.evaluation import ChunkStore, Method
     from nodewise.evaluation import compare as run
+    from nodewise.evaluation.compare import numbered
     from nodewise.evaluation.results.comparison import lead_table, score_table
     from nodewise.evaluation.results.files import check_folder, write_comparison
     from nodewise.evaluation.results.tables import to_rows
@@ -162,6 +163,7 @@ def compare(
         used.device(device)  # what is misspelt or missing is refused before any graph is read
         contests = [_contest(name, features, data_dir, reporter, wanted, methods, runs, learners) for name in graphs]
         contests = [replace(one, splits=splits, protocol=protocol) for one in contests]
+        contests = numbered(contests, keep=[False] * len(contests))
         if out is not None:
             check_folder(out, [setting for one in contests for setting in one.foreseen()], seed)
         try:
@@ -185,7 +187,7 @@ def compare(
     if str(json) == "-":
         return
     tables = [score_table(comparison, metric) for metric in ("micro_f1", *comparison.further)]
-    tables += [lead_table(comparison)] if len(methods) > 1 else []
+    tables += [leads] if (leads := lead_table(comparison)).rows else []
     for table in tables:
         screen.table(table.columns, to_rows(table), title=table.title)
         for note in table.notes:

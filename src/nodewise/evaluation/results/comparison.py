@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from nodewise.evaluation.results.evaluation import Evaluation, Metric, amount_of, import_pandas
+from nodewise.evaluation.results.evaluation import Evaluation, GivenSplits, Metric, amount_of, import_pandas
 from nodewise.evaluation.results.plots import colour_of, draw_curves, new_figure, save_picture, tidy_axes
 from nodewise.evaluation.results.statistics import (
     FEWEST_FOR_INTERVAL,
@@ -71,6 +71,11 @@ class Setting:
         return next((one.protocol for one in self.outcomes.values()), None)
 
     @property
+    def splits(self) -> GivenSplits | None:
+        """Which splits were given in place of the protocol's, the same for all methods."""
+        return next((one.splits for one in self.outcomes.values()), None)
+
+    @property
     def amount(self) -> str:
         """The budget in words."""
         return amount_of(self.budget, self.protocol)
@@ -79,7 +84,8 @@ class Setting:
         """What tells it from other settings, as files hold it."""
         names = ("graph", "features", "classifier", "budget")
         unusual = {} if self.protocol is None else self.protocol.identity()
-        return {**{name: getattr(self, name) for name in names}, **({"protocol": unusual} if unusual else {})}
+        given = {} if self.splits is None else {"splits": self.splits.as_dict()}
+        return {**{name: getattr(self, name) for name in names}, **({"protocol": unusual} if unusual else {}), **given}
 
     def scores(self, metric: Metric | str = "micro_f1") -> dict[str, npt.NDArray[np.float64]]:
         """By method: [run] each."""
@@ -127,12 +133,14 @@ class Comparison:
         settings: each graph, classifier and budget, with what every method reached there.
         seed: of the splits and of what is random. device: what it was computed on.
         split_records: by graph, what gives its splits, as a file holds them.
+        oracle_answers: by graph, where answers may be wrong: what gives them, [run, node].
     """
 
     settings: tuple[Setting, ...]
     seed: int
     device: str
     split_records: Mapping[str, Callable[[], dict[str, Any]]] = field(default_factory=dict, compare=False)
+    oracle_answers: Mapping[str, Callable[[], npt.NDArray[np.int64]]] = field(default_factory=dict, compare=False)
 
     @property
     def methods(self) -> list[str]:
@@ -274,16 +282,22 @@ class Comparison:
         """Writes all that somebody else needs to score the same labels: each run's split, queries and scores.
 
         A JSON file: ``graphs`` holds the splits (a file that ``splits=`` takes), ``settings`` the queries of each
-        method in the order asked and its scores, run by run.
+        method in the order asked and its scores, run by run; and the classes that were answered, where some are wrong.
         """
         from nodewise import __version__
 
+        answers = {name: given() for name, given in self.oracle_answers.items()}
         settings = [
             {
                 **setting.head(),
                 "methods": {
                     name: {
-                        "queries": [row[row >= 0].tolist() for row in outcome.queries],
+                        "queries": (queries := [row[row >= 0].tolist() for row in outcome.queries]),
+                        **(
+                            {"answers": [one[asked].tolist() for one, asked in zip(said, queries, strict=True)]}
+                            if (said := answers.get(setting.graph)) is not None
+                            else {}
+                        ),
                         "micro_f1": outcome.micro_f1.tolist(),
                         "macro_f1": outcome.macro_f1.tolist(),
                         **{score: values.tolist() for score, values in outcome.further.items()},
@@ -363,8 +377,9 @@ def score_table(comparison: Comparison, metric: Metric | str = "micro_f1") -> Re
     settings, methods = comparison.settings, comparison.methods
     marked = [(setting, setting.best(metric), setting.near_best(metric)) for setting in settings]
     cells = [[_entry(setting, name, metric, best, near) for name in methods] for setting, best, near in marked]
-    name, less = _NAMES.get(metric, metric), " (less is better)" if metric in LESS_IS_BETTER else ""
-    note = f"{name}{_UNITS.get(metric, '')}{less}, {_how_sure(comparison)}{_other_classifiers(comparison)}"
+    name, own = _NAMES.get(metric, metric), "" if metric in _NAMES else " (more counts as better)"
+    better = " (less is better)" if metric in LESS_IS_BETTER else own
+    note = f"{name}{_UNITS.get(metric, '')}{better}, {_how_sure(comparison)}{_other_classifiers(comparison)}"
     headings = [_heading(comparison, setting) for setting in settings]
     if len(settings) > 4:
         rows = tuple((heading, *row) for heading, row in zip(headings, cells, strict=True))
@@ -411,11 +426,16 @@ def time_table(comparison: Comparison) -> ResultTable:
 
 
 def _how_played(comparison: Comparison) -> str:
-    """Budgets, classifiers, the protocol where it is another, and the seed."""
+    """Budgets, classifiers with their settings, protocol and splits where they are others, and the seed."""
     amounts = list(dict.fromkeys(one.amount for one in comparison.settings))
-    learned = list(dict.fromkeys(f"{one.classifier} on {one.features} features" for one in comparison.settings))
+    learned = dict.fromkeys(
+        f"{outcome.learner} on {one.features} features"
+        for one in comparison.settings
+        for outcome in one.outcomes.values()
+    )
     words = dict.fromkeys(one.protocol.words() for one in comparison.settings if one.protocol is not None)
-    return "; ".join([" or ".join(amounts), *learned, *filter(None, words), f"seed {comparison.seed}."])
+    splits = dict.fromkeys(one.splits.words for one in comparison.settings if one.splits is not None)
+    return "; ".join([" or ".join(amounts), *learned, *filter(None, words), *splits, f"seed {comparison.seed}."])
 
 
 def lead_table(comparison: Comparison) -> ResultTable:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import numpy as np
 import numpy.typing as npt
 
+from nodewise.classifiers import CLASSIFIERS
 from nodewise.evaluation.results.plots import colour_of, new_figure, save_picture, tidy_axes
 from nodewise.evaluation.results.statistics import Interval, confidence_interval
 from nodewise.evaluation.scores import IN_PERCENT, NUMBER_KNOWN
@@ -25,9 +26,25 @@ if TYPE_CHECKING:
 
     from nodewise.environment import EvaluationProtocol
 
-__all__ = ["Evaluation", "Metric", "amount_of", "import_pandas"]
+__all__ = ["Evaluation", "GivenSplits", "Metric", "amount_of", "import_pandas"]
 
 Metric = Literal["micro_f1", "macro_f1"]
+
+
+@dataclass(frozen=True)
+class GivenSplits:
+    """Splits that a caller gave in place of the protocol's.
+
+    Attributes:
+        words: what they are, for below a table. identity: what tells them from others, as a file holds it.
+    """
+
+    words: str
+    identity: Mapping[str, Any]
+
+    def as_dict(self) -> dict[str, Any]:
+        """As a result file holds it."""
+        return {"words": self.words, **self.identity}
 
 
 @dataclass(frozen=True, repr=False)
@@ -44,6 +61,8 @@ class Evaluation:
         seconds: wall time of the runs; in a comparison what its chunks took, whoever played them.
         further: further scores by name, as the protocol asked for them: [run] each.
         protocol: how it was played, where not as usual.
+        splits: which splits were given in place of the protocol's.
+        classifier_settings: those that are not the classifier's defaults.
     """
 
     graph: str
@@ -61,6 +80,8 @@ class Evaluation:
     queries: npt.NDArray[np.int64]
     further: Mapping[str, npt.NDArray[np.float64]] = field(default_factory=dict)
     protocol: EvaluationProtocol | None = None
+    splits: GivenSplits | None = None
+    classifier_settings: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def amount(self) -> str:
@@ -94,11 +115,21 @@ class Evaluation:
 
     @property
     def played(self) -> str:
-        """What was played, in words: graph, strategy, classifier, budget, protocol where it is another, and runs."""
+        """What was played, in words: graph, strategy, classifier, budget, protocol and splits where they are others,
+        and runs.
+        """
         strategy = f"{self.strategy} {self.policy}" if self.policy else self.strategy
         other = "" if self.protocol is None else self.protocol.words()
-        words = (self.graph, strategy, self.classifier, self.amount, other, count(self.runs, "run"))
+        splits = "" if self.splits is None else self.splits.words
+        words = (self.graph, strategy, self.learner, self.amount, other, splits, count(self.runs, "run"))
         return ", ".join(filter(None, words))
+
+    @property
+    def learner(self) -> str:
+        """The classifier's name, with its settings where they are not its defaults: ``"gcn with hidden=32"``."""
+        named = self.classifier if self.classifier in CLASSIFIERS else ""
+        changed = [f"{key}={value}" for key, value in self.classifier_settings.items() if named]
+        return " with ".join(filter(None, (self.classifier, ", ".join(changed))))
 
     @property
     def shown(self) -> dict[str, str]:
@@ -169,9 +200,10 @@ class Evaluation:
             "features": self.features,
             "strategy": self.strategy,
             "policy": self.policy,
-            "classifier": self.classifier,
+            "classifier": self.learner,
             "labels": self.budget,
             "protocol": (self.protocol.words() if self.protocol else "") or None,
+            "splits": None if self.splits is None else self.splits.words,
             "runs": self.runs,
             **self.shown,
         }
@@ -191,7 +223,9 @@ class Evaluation:
             "schema": 1,
             "nodewise_version": __version__,
             **{name: getattr(self, name) for name in names},
+            **self._settings(),
             **({} if self.protocol is None else {"protocol": self.protocol.identity()}),
+            **({} if self.splits is None else {"splits": self.splits.as_dict()}),
             "micro_f1": self._score("micro_f1"),
             "macro_f1": self._score("macro_f1"),
             **{name: self._score(name) for name in self.further},
@@ -203,12 +237,16 @@ class Evaluation:
             "name": name,
             "strategy": self.strategy,
             "policy": self.policy,
+            **self._settings(),
             "runs": self.runs,
             "seconds": round(self.seconds, 3),
             "micro_f1": self._score("micro_f1", digits=4),
             "macro_f1": self._score("macro_f1", digits=4),
             **{name: self._score(name, digits=4) for name in self.further},
         }
+
+    def _settings(self) -> dict[str, Any]:
+        return {"classifier_settings": dict(self.classifier_settings)} if self.classifier_settings else {}
 
     def _score(self, metric: Metric | str, digits: int | None = None) -> dict[str, Any]:
         mean, width = self.interval(metric)

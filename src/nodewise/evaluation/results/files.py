@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,46 +39,83 @@ def check_folder(folder: str | Path, settings: Sequence[Mapping[str, Any]], seed
         return
     if record["seed"] != seed:
         _refuse_loss(folder, [f"the seed {record['seed']}"])
-    there, new = _cells(record), _cells({"settings": settings})
+    known = all("features" in one for one in settings)  # before a comparison is played they may not be
+    there, new = _cells(record, known), _cells({"settings": settings}, known)
     lost = [cell for cell, runs in there.items() if new.get(cell, 0) < runs]
-    _refuse_loss(folder, [" ".join(cell) + _difference(cell, there[cell], new) for cell in lost])
+    _refuse_loss(folder, [" ".join(filter(None, cell)) + _difference(cell, there[cell], new) for cell in lost])
 
 
 def _difference(cell: tuple[str, ...], runs: int, new: Mapping[tuple[str, ...], int]) -> str:
     """What a cell has that the new comparison's cell of the same name has not, where its words do not say it."""
     if cell in new:
         return f", {runs} runs"
-    changed = len(cell) == _NAMED and any(other[:_NAMED] == cell for other in new)
-    return " under the usual protocol" if changed else ""
+    named = len(cell) - len(_USUAL)
+    for other in new:
+        if other[:named] == cell[:named]:
+            pairs = zip(_USUAL, cell[named:], other[named:], strict=True)
+            return "".join(f" {usual}" for usual, own, changed in pairs if changed and not own)
+    return ""
 
 
 def _held(folder: str | Path) -> dict[str, Any] | None:
     """The comparison that lies in a folder; None where there is none that could be lost."""
     try:
         record: dict[str, Any] = json.loads((Path(folder) / "comparison.json").read_text(encoding="utf-8"))
-        _cells(record), record["seed"]
+        _values(record), record["seed"]
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
     return record
 
 
-_NAMED = 4
-"""Words of a cell that name it; the one behind them, where there is one, is its protocol."""
+_USUAL = ("with its usual settings", "under the usual protocol", "on the protocol's splits")
+"""How the last words of a cell read where they are empty: its classifier's settings, its protocol, its splits."""
 
 
-def _cells(record: Mapping[str, Any]) -> dict[tuple[str, ...], int]:
-    """Every method of every setting, in words, and how many runs it has."""
-    return {
-        (
-            str(one["graph"]),
-            f"with {one['classifier']}",
-            f"at {one['budget']}",
-            str(row["name"]),
-            *([f"under the protocol {json.dumps(one['protocol'])}"] if "protocol" in one else []),
-        ): int(row["runs"])
-        for one in record["settings"]
-        for row in one["results"]
-    }
+def _cells(record: Mapping[str, Any], features: bool) -> dict[tuple[str, ...], int]:
+    """Every method of every setting, in words, with or without its features, and how many runs it has."""
+    return {cell: int(row["runs"]) for cell, row in _rows(record, features)}
+
+
+def _rows(record: Mapping[str, Any], features: bool) -> Iterator[tuple[tuple[str, ...], Mapping[str, Any]]]:
+    """Every method of every setting, in words, and its row."""
+    for one in record["settings"]:
+        for row in one["results"]:
+            cell = (
+                str(one["graph"]),
+                f"with {one['classifier']}" + (f" on {one['features']} features" if features else ""),
+                f"at {one['budget']}",
+                str(row["name"]),
+                _told("with", row.get("classifier_settings")),
+                _told("under the protocol", one.get("protocol")),
+                _told("on", one.get("splits")),
+            )
+            yield cell, row
+
+
+def _check_scores(folder: Path, record: Mapping[str, Any]) -> None:
+    """Refuse to write over other scores of what has the same name: its graph, or nodewise, is another since.
+
+    Raises:
+        InputError: says whose.
+    """
+    there, new = ({} if one is None else _values(one) for one in (_held(folder), record))
+    other = [cell for cell, values in there.items() if cell in new and new[cell][: len(values)] != values]
+    if other:
+        raise InputError(
+            f"{folder} holds other scores of {', '.join(other[:5])}: the graph, the classifier or nodewise itself has"
+            " changed since, so give another folder"
+        )
+
+
+def _values(record: Mapping[str, Any]) -> dict[str, list[float]]:
+    """Micro-F1 of every run of every method of every setting, by its words."""
+    return {" ".join(filter(None, cell)): row["micro_f1"]["values"] for cell, row in _rows(record, True)}
+
+
+def _told(before: str, unusual: Mapping[str, Any] | None) -> str:
+    """What is unusual, in words; splits are told apart by their nodes, not by where they were read."""
+    plain = {key: value for key, value in (unusual or {}).items() if key != "words"}
+    return f"{before} {json.dumps(plain, sort_keys=True)}" if plain else ""
 
 
 def _refuse_loss(folder: str | Path, gone: Sequence[str]) -> None:
@@ -104,8 +141,9 @@ def write_comparison(comparison: Comparison, folder: str | Path, plots: bool = T
     """
     folder, record = Path(folder), comparison.as_dict()
     check_folder(folder, record["settings"], comparison.seed)
+    _check_scores(folder, record)
     folder.mkdir(parents=True, exist_ok=True)
-    beside = [*([lead_table(comparison)] if len(comparison.methods) > 1 else []), time_table(comparison)]
+    beside = [one for one in (lead_table(comparison), time_table(comparison)) if one.rows]
     metrics = ("micro_f1", "macro_f1", *comparison.further)
     texts = {
         "table.md": "\n".join(to_markdown(one) for one in _tables(comparison, metrics, "italics", beside)),

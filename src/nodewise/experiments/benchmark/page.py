@@ -73,7 +73,8 @@ def benchmark_page(
     ]
     for classifier in classifiers:
         sentences = f"{_first(result, classifier, shown)} {_lacking(result, classifier, shown)}".strip()
-        parts += [f"## With {classifier}", sentences, to_markdown(_ranks(result, classifier))]
+        ranks = _ranks(result, classifier)
+        parts += [f"## With {classifier}", sentences, *([to_markdown(ranks)] if ranks.rows else [])]
         if pictures and classifier in pictures:
             parts.append(f"![Critical differences with {classifier}, {shown} labels a class]({pictures[classifier]})")
         parts.append(to_markdown(_leads(result, classifier, shown)))
@@ -105,10 +106,15 @@ def _first(result: BenchmarkResult, classifier: str, shown: int) -> str:
         ranking = result.ranking(classifier, labels)
         if ranking is None:
             continue
-        best = next(iter(ranking.ranks))
-        if "gain" in ranking.ranks and best != "gain":
-            place = list(ranking.ranks).index("gain") + 1
-            said.append(f"With {count(labels, 'label')} a class `gain` is number {place}, and `{best}` is first.")
+        if "gain" not in ranking.ranks:
+            continue
+        own, best = ranking.ranks["gain"], min(ranking.ranks.values())
+        first = ", ".join(f"`{name}`" for name, rank in ranking.ranks.items() if rank == best and name != "gain")
+        place = 1 + sum(rank < own for rank in ranking.ranks.values())
+        if place > 1:
+            said.append(f"With {count(labels, 'label')} a class `gain` is number {place}, and {first} is first.")
+        elif first:
+            said.append(f"With {count(labels, 'label')} a class `gain` shares the best average rank with {first}.")
     ranking = result.ranking(classifier, shown)
     if ranking is None:
         return "With fewer than two domains or strategies there are no ranks."
@@ -200,9 +206,9 @@ def _leads(result: BenchmarkResult, classifier: str, shown: int) -> ResultTable:
         rows.append((name, score, lead, f"{better} / {worse} of {len(tested)}" if tested else "–", times))
     note = (
         "Micro-F1 in percent, the mean over domains; the lead over random choice in points, the mean over graphs; on"
-        " how many graphs it is significantly better / worse (paired t-test on the same splits, Holm-corrected over"
-        " strategies, 5 %; none is tested below six runs); the time of one query of one run, learning included, the"
-        " median over graphs."
+        f" how many {'copies of graphs' if any(row.copy >= 0 for row in chosen) else 'graphs'} it is significantly"
+        " better / worse (paired t-test on the same splits, Holm-corrected over strategies, 5 %; none is tested below"
+        " six runs); the time of one query of one run, learning included, the median over graphs."
     )
     columns = ("strategy", "Micro-F1", "lead", "better / worse", "a query")
     return ResultTable(f"With {classifier}, {count(shown, 'label')} a class", columns, tuple(rows), (note,))

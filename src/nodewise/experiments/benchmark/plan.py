@@ -17,7 +17,16 @@ from nodewise.datasets.load import find_info, held_out
 from nodewise.evaluation import ChunkStore, Contest, Method, Setting, compare, graph_copies
 from nodewise.evaluation.contest import play_contests
 from nodewise.evaluation.engine import Engine
-from nodewise.experiments.benchmark.results import DOMAINS, BenchmarkResult, PlayedGraph, Row, rows_of, time_words
+from nodewise.experiments.benchmark.results import (
+    DOMAINS,
+    BenchmarkResult,
+    PlayedGraph,
+    Row,
+    join,
+    read_result,
+    rows_of,
+    time_words,
+)
 from nodewise.graph import Graph
 from nodewise.ground.errors import InputError
 from nodewise.ground.events import Note, Reporter, count
@@ -179,6 +188,12 @@ def play(
 
     Args:
         partial: whether the result may lack what the engine left unplayed, because its time was over or a task failed.
+
+    Returns:
+        What was played, with all that the folder's result held before.
+
+    Raises:
+        InputError: the folder's result would be lost.
     """
     Path(out).mkdir(parents=True, exist_ok=True)
     store = ChunkStore(Path(out) / "chunks")
@@ -197,6 +212,7 @@ def play(
     versions = {one.name: identity_of(one.resolved).code for one in _methods(settings)}
     versions |= {one.name: identity_of(one).code for one in map(make_classifier, settings.classifiers)}
     result = BenchmarkResult(settings.seed, {one.graph: one.played for one in entries}, (), machine, versions)
+    together, before = result, _kept_before(Path(out), settings, entries, result)
     found: dict[tuple[str, int, str, int], Setting] = {}
     for contests in _passes(settings, entries, data_dir):
         table = play_contests([one for _, one in contests], settings.seed, where, store, engine, report, partial)
@@ -209,8 +225,47 @@ def play(
             ordered = {method.name: outcomes[method.name] for method in _methods(settings) if method.name in outcomes}
             found[key] = replace(setting, outcomes=ordered)
         result = replace(result, rows=tuple(_rows(settings, entries, found)))
-        result.save(Path(out) / "benchmark.json")
-    return result
+        together = join([*before, result]) if before else result
+        together.save(Path(out) / "benchmark.json")
+    return together
+
+
+def _kept_before(
+    out: Path, settings: BenchmarkSettings, entries: Sequence[_Entry], empty: BenchmarkResult
+) -> list[BenchmarkResult]:
+    """What a folder's result holds beside what is to be played: it stays there.
+
+    Args:
+        empty: the new result, before anything is played.
+
+    Raises:
+        InputError: it cannot stay beside the new one, or has more runs of what is to be played.
+    """
+    path = out / "benchmark.json"
+    if not path.exists():
+        return []
+    held = read_result(path)
+    learners = [make_classifier(name).name for name in settings.classifiers]
+    keys = {
+        (one.graph, one.copy, learner, method.name, labels)
+        for one in entries
+        for learner in learners
+        for method in _methods(settings)
+        for labels in one.budgets
+    }
+    most = max((row.runs for row in held.rows if row.key in keys), default=0)
+    if most > settings.runs:
+        raise InputError(
+            f"{path} has {most} runs of what is to be played in {settings.runs}: give as many, or another folder"
+        )
+    left = held.without(keys)
+    if not left.rows:
+        return []
+    try:
+        join([left, empty])
+    except InputError as error:
+        raise InputError(f"{path} has results that would be lost, since {error}; or give another folder") from None
+    return [left]
 
 
 @dataclass(frozen=True)

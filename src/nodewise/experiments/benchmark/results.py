@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
@@ -177,6 +177,19 @@ class BenchmarkResult:
             for name in next(iter(whole.values()), {})
         }
 
+    def without(self, keys: Collection[tuple[str, int, str, str, int]]) -> BenchmarkResult:
+        """What is left without some rows: the others, with the graphs and versions that they need."""
+        rows = tuple(row for row in self.rows if row.key not in keys)
+        names = {name for row in rows for name in (row.strategy, row.classifier)}
+        graphs = {row.graph for row in rows}
+        return replace(
+            self,
+            rows=rows,
+            graphs={name: graph for name, graph in self.graphs.items() if name in graphs},
+            versions={name: version for name, version in self.versions.items() if name in names},
+            machine=self.machine if rows else "",
+        )
+
     def ranking(self, classifier: str, per_class: int) -> Ranking | None:
         """Average ranks, each domain counting once; None with fewer than two strategies or domains."""
         means = self.domain_means(classifier, per_class)
@@ -269,7 +282,7 @@ def join(results: Sequence[BenchmarkResult]) -> BenchmarkResult:
                     f" differently: {known.micro_f1} over {known.runs} runs and {row.micro_f1} over {row.runs}; leave"
                     " one out"
                 )
-    machines = list(dict.fromkeys(result.machine for result in results if result.machine))
+    machines = dict.fromkeys(one for result in results for one in result.machine.split("; ") if one)
     led = tuple(
         _led(row, rows.get((row.graph, row.copy, row.classifier, "random", row.per_class))) for row in rows.values()
     )
@@ -284,8 +297,10 @@ def _led(row: Row, random: Row | None) -> Row:
 
 
 def time_words(seconds: float) -> str:
-    """Hours, or minutes where it is less than an hour."""
-    return f"{seconds / 3600:.1f} hours" if seconds >= 3600 else count(max(1, round(seconds / 60)), "minute")
+    """Hours, minutes where it is less than an hour, or seconds where it is less than a minute."""
+    if seconds >= 3600:
+        return f"{seconds / 3600:.1f} hours"
+    return count(round(seconds / 60), "minute") if seconds >= 60 else count(max(1, round(seconds)), "second")
 
 
 def _kept(value: float, digits: int) -> float | None:
