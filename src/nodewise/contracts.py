@@ -173,7 +173,11 @@ CAPABILITIES: Mapping[Capability, CapabilityInfo] = {
         "classifier", "learn from edges alone", (), "it is given numbers made of the edges as features"
     ),
     "posterior": CapabilityInfo(
-        "learner", "share the posterior that gain reads", ("ridge_posterior",), "gain keeps one beside it"
+        "learner",
+        "share the posterior that gain reads",
+        ("ridge_posterior",),
+        "gain keeps one beside it, and a session that is to look for classes is refused",
+        "classifier",
     ),
     "long-seeds": CapabilityInfo("learner", "take seeds of 63 bits", (), "it is given seeds of 32 bits"),
     "from-embedding": CapabilityInfo(
@@ -230,7 +234,7 @@ def refusal(thing: Classifier | Strategy, capability: Capability, because: str =
     """
     info = CAPABILITIES[capability]
     why = f", and {because}" if because else ""
-    kind = "classifier" if hasattr(thing, "start") else "strategy"
+    kind = "classifier" if isinstance(thing, Classifier) else "strategy"
     return InputError(f"the {kind} {thing.name!r} cannot {info.ability}{why}: {info.instead}")
 
 

@@ -1,8 +1,10 @@
 """The file of a fitted learner: what comes back, and what is refused."""
 
+import importlib
 import io
 import json
 import struct
+import sys
 import zipfile
 from hashlib import sha256
 
@@ -94,7 +96,14 @@ def test_other_files_are_refused_in_a_sentence(tmp_path):
     [
         (lambda told: told.update(schema=7), "is of form 7, written by nodewise"),
         (lambda told: told["learner"].update(version=1), "views of version 1, and this nodewise makes version"),
-        (lambda told: told["classifier"].update(version=1), "version 1 of the classifier 'views', and here is version"),
+        (
+            lambda told: told["classifier"].update(code="version 1"),
+            "version 1 of the classifier 'views', and here is version",
+        ),
+        (
+            lambda told: (told.update(schema=2), told["classifier"].update(version=1)),
+            "version 1 of the classifier 'views', and here is version",
+        ),
         (lambda told: told["labels"].append([999, 0]), "a label 0 of node 999, which are not there"),
         (lambda told: told["arrays"].pop(), r"names \d+ arrays and holds"),
     ],
@@ -104,6 +113,41 @@ def test_another_version_or_form_is_refused_in_a_sentence(saved, change, sentenc
     rewritten(path, change)
     with pytest.raises(FittedFileError, match=sentence):
         nw.load_fitted(path)
+
+
+def test_a_file_of_the_form_before_that_holds_the_version_s_number_is_read(saved):
+    fitted, path = saved
+
+    def of_before(told):
+        told["schema"] = 2
+        told["classifier"]["version"] = int(told["classifier"].pop("code").removeprefix("version "))
+
+    rewritten(path, of_before)
+    np.testing.assert_array_equal(nw.load_fitted(path).probabilities, fitted.probabilities)
+
+
+def test_code_of_one_s_own_that_has_changed_is_told_and_a_file_with_the_same_code_is_read_silently(
+    tmp_path, monkeypatch, recwarn
+):
+    """A digest says that something was edited, perhaps a comment: the file is still read."""
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+
+    def mine(comment):
+        (tmp_path / "own_views.py").write_text(
+            f"from nodewise.classifiers import Views\n# {comment}\nclass Mine(Views):\n    name = 'mine'\n"
+        )
+        sys.modules.pop("own_views", None)
+        importlib.invalidate_caches()
+        return importlib.import_module("own_views").Mine()
+
+    fitted = nw.fit(nw.Graph.from_texts(TEXTS, k=3), {0: "pet", 3: "money"}, classifier=mine("one"))
+    fitted.save(tmp_path / "own.fitted")
+    again = nw.load_fitted(tmp_path / "own.fitted", classifier=mine("one"))
+    assert not recwarn.list
+    with pytest.warns(UserWarning, match="the code of the classifier 'mine' has changed since"):
+        changed = nw.load_fitted(tmp_path / "own.fitted", classifier=mine("two"))
+    np.testing.assert_array_equal(again.probabilities, changed.probabilities)
 
 
 def test_a_classifier_that_the_file_names_is_not_imported(saved):

@@ -140,6 +140,16 @@ def test_a_version_of_one_s_own_speaks_for_the_object_and_one_of_ours_does_not(l
     assert code_of(mine) == "version 2024-05"
 
 
+def test_an_attribute_of_somebody_s_own_that_is_called_code_is_a_setting_like_any_other(load: Load) -> None:
+    text = (
+        "from dataclasses import dataclass\nimport nodewise as nw\n@dataclass(frozen=True)\nclass Mine(nw.Strategy):\n"
+        "    code: str = 'ab'\n    name = 'mine'\n    def scores(self, seen):\n        return seen.noise\n"
+    )
+    mine = load("coded", coded=text)
+    assert identity_of(mine.Mine()).storable
+    assert identity_of(mine.Mine()).settings != identity_of(mine.Mine("cd")).settings
+
+
 @pytest.mark.parametrize(
     ("begun", "now", "changed"),
     [

@@ -20,18 +20,21 @@ from nodewise.fitted.labels import Label
 from nodewise.graph import Graph
 from nodewise.graph.io.npz import UNPACKING, read_npz, write_npz
 from nodewise.ground.errors import FittedFileError, GraphError, InputError
+from nodewise.ground.events import Warned, listening
 from nodewise.ground.files import atomic_file, existing_file, scratch_folder
+from nodewise.ground.plugins import code_changed, code_of
 
 __all__ = ["SCHEMA", "Kept", "read_fitted", "write_fitted"]
 
-SCHEMA, _READ = 2, (1, 2)
+SCHEMA, _READ = 3, (1, 2, 3)
 """The form of the file, raised when an older program could not read it, and those that are read.
 
-Form 2 may hold what models say, how far labels are trusted, and sets of classes.
+Form 2 may hold what models say, how far labels are trusted, and sets of classes. Form 3 says of the classifier's code
+what `code_of` does, where the forms before held the number of its version alone.
 """
 
 
-_TOLD, _GRAPH, _DIGEST = "fitted.json", "graph.npz", "digest"
+_RECORD, _GRAPH, _DIGEST = "fitted.json", "graph.npz", "digest"
 
 
 @dataclass(frozen=True)
@@ -51,7 +54,7 @@ class Kept:
     labels: Mapping[int, Label]
 
     def check_classifier(self, classifier: Classifier) -> None:
-        """Refuse a classifier that the file was not made with.
+        """Refuse a classifier that the file was not made with, and warn where a digest alone tells its code from another.
 
         Raises:
             FittedFileError: it is another one, or of another version.
@@ -62,14 +65,31 @@ class Kept:
                 f"{self.path} was fitted with the classifier {held['name']!r}, received {classifier.name!r}: give that"
                 " one"
             )
-        version = getattr(classifier, "version", None)
-        if version != held.get("version"):
-            raise FittedFileError(
-                f"{self.path} was fitted with version {held.get('version')!r} of the classifier {held['name']!r}, and"
-                f" here is version {version!r}: fit the labels again"
-            )
+        begun, now = self._code, code_of(classifier)
+        if code_changed(begun, now):
+            if _says_version(begun) and _says_version(now):
+                raise FittedFileError(
+                    f"{self.path} was fitted with {begun} of the classifier {held['name']!r}, and here is {now}: fit"
+                    " the labels again"
+                )
+            with listening(None, progress=False) as report:
+                report(
+                    Warned(
+                        f"the code of the classifier {classifier.name!r} has changed since {self.path} was written"
+                        f" ({begun}, now {now}): what it predicts may differ from before; to be sure, fit the labels"
+                        " again"
+                    )
+                )
         if not can(classifier, "save"):
             raise refusal(classifier, "save")
+
+    @property
+    def _code(self) -> str | None:
+        """The version or digest of the classifier's code, as `code_of` says it; None where the file does not."""
+        held = self.record["classifier"]
+        if self.record["schema"] >= 3:
+            return None if held.get("code") is None else str(held["code"])
+        return None if held.get("version") is None else f"version {held['version']}"
 
     @contextmanager
     def refusing(self) -> Iterator[None]:
@@ -116,7 +136,7 @@ def write_fitted(path: Path, graph: Graph, arrays: Mapping[str, npt.NDArray[Any]
     text = json.dumps(head, ensure_ascii=False, allow_nan=False).encode()
     with atomic_file(path) as handle, zipfile.ZipFile(handle, "w", zipfile.ZIP_STORED) as archive:
         for name, content in {
-            _TOLD: text,
+            _RECORD: text,
             _DIGEST: hashlib.sha256(text).hexdigest().encode(),
             **members,
         }.items():
@@ -151,11 +171,11 @@ def _read(path: Path, archive: zipfile.ZipFile) -> Kept:
         left -= member.file_size  # all together: entries may claim the same bytes
         if member.compress_type != zipfile.ZIP_STORED or left < 0:
             raise _damaged(path, f"{member.filename!r} claims more than the file holds")
-    if _TOLD not in archive.namelist():
-        raise FittedFileError(f"{path} is no fitted learner: it holds no {_TOLD}; give a file that Fitted.save wrote")
-    text = archive.read(_TOLD)
+    if _RECORD not in archive.namelist():
+        raise FittedFileError(f"{path} is no fitted learner: it holds no {_RECORD}; give a file that Fitted.save wrote")
+    text = archive.read(_RECORD)
     if hashlib.sha256(text).hexdigest().encode() != archive.read(_DIGEST):
-        raise _damaged(path, f"{_TOLD} has changed")
+        raise _damaged(path, f"{_RECORD} has changed")
     record = json.loads(text)
     if record["schema"] not in _READ:
         raise FittedFileError(
@@ -187,6 +207,11 @@ def _read(path: Path, archive: zipfile.ZipFile) -> Kept:
             raise _damaged(path, f"it has a label {label!r} of node {node!r}, which are not there")
         labels[int(node)] = tuple(sorted(map(int, numbers))) if several else int(label)
     return Kept(path, graph, record, arrays, several, labels)
+
+
+def _says_version(code: str | None) -> bool:
+    """Whether code is told by a version that a person raises, and by no digest."""
+    return code is not None and code.startswith("version ")
 
 
 def _all_numbers(array: npt.NDArray[Any]) -> bool:

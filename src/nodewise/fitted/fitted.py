@@ -46,6 +46,7 @@ from nodewise.ground.compute import one_thread
 from nodewise.ground.errors import GraphError, InputError, WrongTypeError
 from nodewise.ground.events import Reporter, Silent, count, html_table
 from nodewise.ground.files import scratch_folder
+from nodewise.ground.plugins import code_of
 
 __all__ = ["Fitted", "fit", "load_fitted"]
 
@@ -404,7 +405,7 @@ class Fitted:
             "classifier": {
                 "name": self.classifier.name,
                 "settings": self._settings,
-                "version": getattr(self.classifier, "version", None),
+                "code": code_of(self.classifier),
             },
             "learner": record,
         }

@@ -13,7 +13,7 @@ import json
 import pickle
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib import import_module
 from importlib.metadata import entry_points
@@ -25,6 +25,7 @@ from weakref import WeakKeyDictionary
 from nodewise.ground.errors import InputError, UnknownNameError
 
 __all__ = [
+    "CallsOthers",
     "Identity",
     "check_name",
     "code_changed",
@@ -240,6 +241,16 @@ class Identity(NamedTuple):
     storable: bool
 
 
+class CallsOthers:
+    """What a class of ours inherits from that calls functions or classes of somebody's own, as part of what it does.
+
+    Attributes:
+        code: these functions and classes. A corrected one gives other results, so it counts for the identity.
+    """
+
+    code: Sequence[Any] = ()
+
+
 def identity_of(thing: Any) -> Identity:
     """The identity of a classifier or strategy.
 
@@ -267,7 +278,7 @@ def code_of(thing: Any) -> str | None:
     An object's own ``version`` speaks for it: ``version 2``. Of somebody's class without one, a digest is taken of the
     module's file and those of the same folder or package that it imports, and the same of classes that it inherits
     from; where it inherits from one of ours, that one's version is added: ``3f…, Random version 1``. Functions and
-    classes of somebody's own that an object of ours calls, which its attribute ``code`` lists, count as well: ``version
+    classes of somebody's own that an object of ours calls, which `CallsOthers` lists, count as well: ``version
     1, 3f…``. What was typed into a shell has neither.
     """
     kind = type(thing)
@@ -275,7 +286,7 @@ def code_of(thing: Any) -> str | None:
     speaks = next((one for one in holders if _held_by(one).get("version") is not None), None)
     if speaks is not None and (speaks is thing or not _is_ours(speaks)):
         return f"version {thing.version}"
-    called = [one for one in map(_unwrapped, getattr(thing, "code", ())) if not _is_ours(one)]
+    called = [one for one in map(_unwrapped, thing.code if isinstance(thing, CallsOthers) else ()) if not _is_ours(one)]
     digests = [_digest(one) for one in ([] if _is_ours(kind) else [kind]) + called]
     if None in digests or (speaks is None and _is_ours(kind)):
         return None

@@ -21,7 +21,7 @@ from nodewise.contracts import Observation, Strategy
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.errors import InputError, UnknownNameError, WrongTypeError
 from nodewise.ground.events import Reporter
-from nodewise.ground.plugins import find_plugin
+from nodewise.ground.plugins import CallsOthers, find_plugin
 
 __all__ = [
     "OUTLOOK_STATE_FEATURES",
@@ -441,7 +441,7 @@ def _uniform(rows: int, columns: int, generator: torch.Generator) -> nn.Paramete
     return nn.Parameter(torch.empty(rows, columns).uniform_(-1, 1, generator=generator) / math.sqrt(columns))
 
 
-class Learned(Strategy):
+class Learned(Strategy, CallsOthers):
     """The learned policy as a strategy (algorithm 2).
 
     Zero-shot, the node to which it gives the largest probability first; nothing is sampled or tuned.
@@ -462,7 +462,7 @@ class Learned(Strategy):
         return {"policy": self.policy.digest()}
 
     @property
-    def code(self) -> list[Any]:
+    def code(self) -> list[Any]:  # type: ignore[override]
         """The state features and the network of somebody's own that it calls.
 
         A corrected one gives other choices from the same weights.

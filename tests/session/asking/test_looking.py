@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from nodewise.classifiers import Gcn
 from nodewise.ground.errors import InputError
 from nodewise.session import Query, Session
 from tests.session.jobs import small_job, texts_of_three_kinds
@@ -145,10 +146,21 @@ def test_skipped_rows_are_counted_and_found_nothing(tmp_path: Path) -> None:
         assert session.ask().unlike and session.ask().node not in session.refresh().skipped["me"]
 
 
-def test_where_it_cannot_be_told_the_strategy_asks_and_the_report_says_so(tmp_path: Path) -> None:
+def test_a_job_is_refused_whose_classifier_cannot_tell_which_rows_are_unlike_the_others(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="the classifier 'gcn' cannot tell which rows are unlike all labelled ones"):
+        small_job(tmp_path / "gcn.nodewise", classifier="gcn", budget=40, look_for_classes=1)
+    assert not list(tmp_path.iterdir())
+
+
+def test_where_it_cannot_be_told_the_strategy_asks_and_the_report_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with job(tmp_path, 10, look_for_classes=1)[0] as session:
         assert not session.ask().unlike, "with so few labels everything is unlike them"
-    with small_job(tmp_path / "gcn.nodewise", classifier="gcn", budget=40, look_for_classes=1) as session:
+    with monkeypatch.context() as before:  # sessions were made so until it was refused
+        before.setattr(Gcn, "capabilities", Gcn.capabilities | {"posterior"})
+        small_job(tmp_path / "gcn.nodewise", classifier="gcn", budget=40, look_for_classes=1).close()
+    with Session.open(tmp_path / "gcn.nodewise") as session:
         session.tell(list(range(25)), ["a", "b"] * 12 + ["a"])
         assert not session.ask().unlike
         assert any(

@@ -87,6 +87,7 @@ class Views(Classifier):
             "save",
             "new-rows",
             "several-labels",
+            "posterior",
         }
     )
 

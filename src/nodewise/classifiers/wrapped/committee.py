@@ -14,7 +14,7 @@ from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.compute import derive_seed
 from nodewise.ground.errors import InputError
 from nodewise.ground.events import Reporter
-from nodewise.ground.plugins import identity_of
+from nodewise.ground.plugins import CallsOthers, identity_of
 
 __all__ = ["Committee"]
 
@@ -23,7 +23,7 @@ _LEAST = 1e-9
 
 
 @dataclass(frozen=True)
-class Committee(Classifier):
+class Committee(Classifier, CallsOthers):
     """Members that learn from the same labels, each with a seed of its own; the mean of their probabilities counts.
 
     The strategy `bald` asks where they disagree.

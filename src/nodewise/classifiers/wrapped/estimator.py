@@ -18,6 +18,7 @@ from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.compute import derive_seed
 from nodewise.ground.errors import InputError, UnknownNameError
 from nodewise.ground.events import Reporter, count
+from nodewise.ground.plugins import CallsOthers
 
 __all__ = ["SklearnClassifier"]
 
@@ -26,7 +27,7 @@ _LEAST = 1e-9
 
 
 @dataclass(frozen=True)
-class SklearnClassifier(Classifier):
+class SklearnClassifier(Classifier, CallsOthers):
     """Any classifier of scikit-learn, learned anew from all labels whenever somebody looks.
 
     Example:

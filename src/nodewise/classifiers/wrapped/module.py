@@ -22,6 +22,7 @@ from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.compute import derive_seed
 from nodewise.ground.errors import InputError
 from nodewise.ground.events import Progress, Reporter, count
+from nodewise.ground.plugins import CallsOthers
 
 __all__ = ["TorchClassifier"]
 
@@ -30,7 +31,7 @@ _USUAL = {"hidden_channels": 64, "num_layers": 2}
 
 
 @dataclass(frozen=True)
-class TorchClassifier(Classifier):
+class TorchClassifier(Classifier, CallsOthers):
     """Any network that gives a row of scores for each node, trained with Adam on the labelled nodes' cross-entropy.
 
     Example:

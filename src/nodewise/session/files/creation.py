@@ -106,6 +106,11 @@ def create_log(
         )
     if wanted.trust and not can(learns, "label-trust"):
         raise refusal(learns, "label-trust", "trust was asked for")
+    if wanted.look_for_classes and not can(learns, "posterior"):
+        raise InputError(
+            f"the classifier {learns.name!r} cannot tell which rows are unlike all labelled ones, and look_for_classes"
+            " asks about such rows: leave it out, or use the classifier views"
+        )
     if can(learns, "foresee"):  # before anything is written
         cast(Foresees, learns).foresee(graph, report)
     settings = SessionSettings.decide(

@@ -237,9 +237,8 @@ def connect(path: Path, wait: float, *, as_it_lies: bool = False) -> sqlite3.Con
     )
     connection.execute("PRAGMA trusted_schema=OFF")
     connection.execute("PRAGMA cell_size_check=ON")
-    if hasattr(connection, "setlimit"):  # Python 3.11
-        connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
-        connection.setlimit(sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH, 0)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH, 0)
     if hasattr(connection, "setconfig"):  # Python 3.12
         for option, value in (("DEFENSIVE", True), ("ENABLE_TRIGGER", False), ("ENABLE_VIEW", False)):
             connection.setconfig(getattr(sqlite3, f"SQLITE_DBCONFIG_{option}"), value)
