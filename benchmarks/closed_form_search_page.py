@@ -169,11 +169,16 @@ def self_training_table() -> list[str]:
     return [*out, ""]
 
 
+def rows_of(record: dict[str, Any]) -> list[dict[str, Any]]:
+    """The rows of a result whose columns are named once."""
+    return [dict(zip(record["columns"], row, strict=True)) for row in record["rows"]]
+
+
 def together_table() -> list[str]:
     """Members that see several views at once: what the rule of ``together.py`` was given, and what it chose."""
     record = json.loads((RESULTS / "together.json").read_text())
     scores = {form: one for form, one in record["scores"].items() if form != "as it is"}
-    graphs = len({row["graph"] for row in record["rows"]})
+    graphs = len({row["graph"] for row in rows_of(record)})
     passed = [
         form
         for form, one in scores.items()
@@ -207,7 +212,8 @@ def kin_together_table() -> list[str]:
     record = json.loads((RESULTS / "kin-together.json").read_text())
     scores = record["scores"]
     domains = list(next(iter(scores.values())))
-    real = {row["domain"] for row in record["rows"] if row["domain"] != row["graph"]}
+    rows = rows_of(record)
+    real = {row["domain"] for row in rows if row["domain"] != row["graph"]}
     near = max(scores, key=lambda form: np.mean([scores[form][domain]["lead"] for domain in real]))
     least = min(domains, key=lambda domain: scores[near][domain]["lead"])
     out = [
@@ -217,7 +223,7 @@ def kin_together_table() -> list[str]:
             "Written when sweep 15 had been seen, and so to be read as its second half: is there a form of its *kin"
             " together* that helps some graphs with features and harms none? The rule stands in"
             " `benchmarks/kin_together.py` and was committed before any form was played on these graphs: two other"
-            f" copies each of {len({row['graph'] for row in record['rows']})} graphs with features, generated ones"
+            f" copies each of {len({row['graph'] for row in rows})} graphs with features, generated ones"
             f" among them, {record['runs']} runs, labels by `gain` and at random. one more: that view beside the"
             " others; of features: the nodes nearest in the views of features alone; in place: in the place of `kin"
             " near`. To be taken, a form must be ahead by 0.3 in one domain, its interval over graphs and copies above"

@@ -25,7 +25,6 @@ what helps one kind of graph. The question here is another one: is there a form 
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -34,11 +33,10 @@ import numpy as np
 import torch
 from first_questions import KINDS
 from machine import describe_machine
-from together import MADE, WORTH, Labels, Together, measured, played_on, posterior_of
+from together import MADE, WORTH, Labels, Together, kept_rows, measured, played_on, posterior_of, write_rows
 
 from nodewise.classifiers.views.construction import GraphViews
 from nodewise.evaluation import confidence_interval
-from nodewise.ground.files import write_json
 
 RESULT = Path(__file__).parent / "results" / "kin-together.json"
 COPIES = (28, 29)
@@ -107,9 +105,8 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--out", type=Path, default=RESULT)
     given = parser.parse_args()
-    kept = json.loads(given.out.read_text()) if given.out.exists() else {"machines": [], "rows": []}
-    rows, done = kept["rows"], {(row["graph"], row["copy"]) for row in kept["rows"]}
-    machine = describe_machine()
+    machines, rows = kept_rows(given.out)
+    done, machine = {(row["graph"], row["copy"]) for row in rows}, describe_machine()
     for copy in COPIES:
         for domain, name, make in played_on(copy):
             if (name, copy) in done or (graph := make()).x is None:
@@ -117,17 +114,11 @@ def main() -> None:
             for found in measured(graph, given.runs, means):
                 rows.append({"graph": name, "domain": domain, "copy": copy, **found})
                 print(rows[-1], flush=True)
-            kept["machines"] += [machine] if machine not in kept["machines"] else []
-            write(given.out, given.runs, kept["machines"], rows)
-    write(given.out, given.runs, kept["machines"], rows)
-
-
-def write(path: Path, runs: int, machines: list[dict[str, Any]], rows: list[dict[str, Any]]) -> None:
-    """The result, with what the rule says of it."""
-    scores = judged(rows)
-    passed = [form for form, domains in scores.items() if passes(domains)]
-    record = {"schema": 1, "benchmark": "kin together", "seed": 0, "runs": runs, "machines": machines}
-    write_json(path, {**record, "passed": passed, "scores": scores, "rows": rows}, compact=True)
+            machines += [machine] if machine not in machines else []
+            scores = judged(rows)
+            passed = [form for form, domains in scores.items() if passes(domains)]
+            record = {"benchmark": "kin together", "seed": 0, "runs": given.runs, "machines": machines}
+            write_rows(given.out, {**record, "passed": passed, "scores": scores}, rows)
 
 
 if __name__ == "__main__":

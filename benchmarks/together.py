@@ -261,14 +261,28 @@ def judged(rows: list[dict[str, Any]]) -> dict[str, dict[str, float]]:
     return found
 
 
+def kept_rows(path: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The machines and the rows that a result file holds, none where there is no file."""
+    if not path.exists():
+        return [], []
+    kept = json.loads(path.read_text())
+    return kept["machines"], [dict(zip(kept["columns"], row, strict=True)) for row in kept["rows"]]
+
+
+def write_rows(path: Path, record: dict[str, Any], rows: list[dict[str, Any]]) -> None:
+    """A result with its rows as a table: the names of the columns stand once."""
+    table = {"columns": list(rows[0]), "rows": [list(row.values()) for row in rows]}
+    write_json(path, {"schema": 1, **record, **table}, compact=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--copy", type=int, default=COPY)
     parser.add_argument("--out", type=Path, default=RESULT)
     given = parser.parse_args()
-    kept = json.loads(given.out.read_text()) if given.out.exists() else {"machines": [], "rows": []}
-    rows, done = kept["rows"], {(row["graph"], row["copy"]) for row in kept["rows"]}
+    machines, rows = kept_rows(given.out)
+    done, machine = {(row["graph"], row["copy"]) for row in rows}, describe_machine()
     for domain, name, make in played_on(given.copy):
         if (name, given.copy) in done:
             continue
@@ -276,10 +290,10 @@ def main() -> None:
         for found in measured(make(), given.runs):
             rows.append({**told, **found})
             print(rows[-1], flush=True)
+        machines += [machine] if machine not in machines else []
         if len({row["domain"] for row in rows}) > 2:  # an interval needs three
-            record = {"schema": 1, "benchmark": "together", "seed": 0, "runs": given.runs}
-            machines = [*kept["machines"], describe_machine()]
-            write_json(given.out, {**record, "machines": machines, "scores": judged(rows), "rows": rows}, compact=True)
+            record = {"benchmark": "together", "seed": 0, "runs": given.runs, "machines": machines}
+            write_rows(given.out, {**record, "scores": judged(rows)}, rows)
     print(json.dumps(judged(rows), indent=1))
 
 
