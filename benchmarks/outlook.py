@@ -69,8 +69,8 @@ class TimeIsUp(KeyboardInterrupt):
     """Ends a training."""
 
 
-def trained(job: dict[str, Any], episodes: int, device: str, until: float, folder: Path) -> Policy:
-    """A policy, trained as the paper trains; what was begun before goes on."""
+def trained(job: dict[str, Any], episodes: int, device: str, until: float, folder: Path) -> tuple[Policy, bool]:
+    """A policy, trained as the paper trains, and whether what was begun before went on."""
     pair, environment, variant, seed = (job[name] for name in ("pair", "environment", "variant", "seed"))
     name = f"{pair}-{environment}-{list(VARIANTS).index(variant)}-{seed}-{episodes}.safetensors"
     folder.mkdir(parents=True, exist_ok=True)
@@ -79,7 +79,8 @@ def trained(job: dict[str, Any], episodes: int, device: str, until: float, folde
         if time.time() > until:
             raise TimeIsUp
 
-    return train_policy(
+    begun = (folder / name).with_suffix(".checkpoint").exists()
+    policy = train_policy(
         [load_graph(name) for name in pair.split("+")],
         episodes=episodes,
         seed=seed,
@@ -90,6 +91,7 @@ def trained(job: dict[str, Any], episodes: int, device: str, until: float, folde
         out=folder / name,
         resume=True,
     )
+    return policy, begun
 
 
 def reached(strategy: Policy | str, targets: Sequence[str], classifier: str, runs: int, device: str) -> dict[str, Any]:
@@ -112,11 +114,12 @@ def play(
         found = reached(who, targets, job["environment"], runs, device)
         return {**job, "targets": found, "seconds": round(time.time() - begin, 1)}
     try:
-        policy = trained(job, episodes, device, until, folder)
+        policy, resumed = trained(job, episodes, device, until, folder)
     except TimeIsUp:
         return None
     line = {
         **job,
+        **({"resumed": True} if resumed else {}),  # its seconds are of the last part alone
         "episodes": episodes,
         "episode": policy.origin["episode"],
         "reward": round(policy.origin["best_mean_reward_of_100"], 5),

@@ -19,6 +19,8 @@ ENVIRONMENTS = ("gcn", "views")
 FIVE = "the paper's five"
 FEWEST = 3
 """Seeds that an interval needs."""
+RISES = 800
+"""Episodes up to which the reward usually rises."""
 TRANSFER, TRANSFER_EPISODES, TRANSFER_BATCH = RESULT.with_name("transfer.json"), 2000, 5
 Line = dict[str, Any]
 Cells = dict[str, list[float]]
@@ -58,6 +60,11 @@ def page(lines: list[Line], whole: list[Line]) -> str:
     ]
     if unplayed := _unplayed([*trainings, *whole], max((line["seed"] + 1 for line in trainings), default=0)):
         parts.append(f"Still to be played: {'; '.join(unplayed)}.")
+    if episodes and episodes[0] < RISES:
+        parts.append(
+            f"Trainings of fewer than {RISES} episodes were ended by the time they took alone, and the reward on the"
+            f" sources usually rises until 500 to {RISES}: what more episodes would bring is not known."
+        )
     held = {line["pair"] for line in [*trainings, *whole]}
     for pair in [one for one in TARGETS if one in held]:
         own = _with_baselines([line for line in [*lines, *whole] if line["pair"] == pair], lines)
@@ -114,11 +121,17 @@ def _where(lines: list[Line]) -> list[str]:
         for environment in ENVIRONMENTS:
             number = sum(line["environment"] == environment for line in trainings)
             what += [f"{_count(number, 'training')} with `{environment}`"] if number else []
-            names = [line["strategy"] for line in own if "strategy" in line and line["environment"] == environment]
-            what += [f"{_and([f'`{name}`' for name in sorted(set(names))])} with `{environment}`"] if names else []
+            asked: dict[str, list[str]] = {}
+            for line in own:
+                if "strategy" in line and line["environment"] == environment:
+                    asked.setdefault(f"`{line['strategy']}`", []).extend(line["targets"])
+            for targets in dict.fromkeys(tuple(sorted(one)) for one in asked.values()):
+                names = sorted(name for name, one in asked.items() if tuple(sorted(one)) == targets)
+                what.append(f"{_and(names)} with `{environment}` on {_and(list(targets))}")
         what += ["the shipped policy with `views`"] if any("shipped" in line for line in own) else []
         hours = sum(line["training_seconds"] for line in trainings) / 3600
-        took = f", {hours:.1f} hours of training, {jobs} at a time" if trainings else ""
+        part = " after they were last resumed" if any("resumed" in line for line in trainings) else ""
+        took = f", {hours:.1f} hours of training{part}, {jobs} at a time" if trainings else ""
         said.append(f"- {gpu or cpu}, commit {commit}: {', '.join(what)}{took}. {_commands(own, gpu)}".rstrip())
     return said
 
@@ -126,20 +139,23 @@ def _where(lines: list[Line]) -> list[str]:
 def _commands(lines: list[Line], gpu: str | None) -> str:
     """What makes these lines again."""
     device = "cuda" if gpu else "cpu"
-    pairs = ",".join(dict.fromkeys(line["pair"] for line in lines))
-    common = f"python benchmarks/outlook.py --device {device} --pairs {pairs}"
     commands = []
-    if trained := [line for line in lines if "variant" in line]:
-        jobs, episodes = trained[0]["machine"]["jobs"], trained[0]["episodes"]
-        seeds = max(line["seed"] for line in trained) + 1
+    for episodes in dict.fromkeys(line["episodes"] for line in lines if "variant" in line):
+        trained = [line for line in lines if line.get("episodes") == episodes]
+        command = f"python benchmarks/outlook.py --device {device} --pairs {_pairs(trained)}"
         for environment in ENVIRONMENTS:
             played = {(line["variant"], line["environment"]) for line in trained}
             names = [name for name in VARIANTS if (name, environment) in played]
-            common += f' --with-{environment} "{",".join(names)}"'
-        commands.append(f"`{common} --seeds {seeds} --episodes {episodes} --jobs {jobs}`")
-    if any("shipped" in line for line in lines):
-        commands.append(f"`python benchmarks/outlook.py --device {device} --pairs {pairs} --shipped`")
+            command += f' --with-{environment} "{",".join(names)}"'
+        seeds, jobs = max(line["seed"] for line in trained) + 1, trained[0]["machine"]["jobs"]
+        commands.append(f"`{command} --seeds {seeds} --episodes {episodes} --jobs {jobs}`")
+    if shipped := [line for line in lines if "shipped" in line]:
+        commands.append(f"`python benchmarks/outlook.py --device {device} --pairs {_pairs(shipped)} --shipped`")
     return f"{' and '.join(commands)}." if commands else ""
+
+
+def _pairs(lines: list[Line]) -> str:
+    return ",".join(dict.fromkeys(line["pair"] for line in lines))
 
 
 def _unplayed(trainings: list[Line], seeds: int) -> list[str]:

@@ -79,7 +79,8 @@ def test_the_page_says_what_ran_where_by_which_command_and_what_is_still_to_be_p
     lines = baselines(GPU) + trained("gcn", [78.0, 78.2, 78.4], GPU) + trained("views", [73.0, 73.4], CPU)
     told = page([*lines, line("views", 72.0, CPU, shipped="gcn")], [])
     assert (
-        "- a GPU, commit aaaaaaa: 3 trainings with `gcn`, `gain` and `random` with `gcn`, `gain` and `random`" in told
+        "- a GPU, commit aaaaaaa: 3 trainings with `gcn`, `gain` and `random` with `gcn` on coauthor-cs and pubmed,"
+        " `gain` and `random` with `views` on" in told
     )
     assert "- an EPYC, commit bbbbbbb: 2 trainings with `views`, the shipped policy with `views`, 1.0 hours" in told
     assert (
@@ -162,6 +163,15 @@ def test_baselines_of_another_pair_and_trainings_of_another_length_stand_beside_
     assert "differs by +14.0 points from the same with the GCN (600 episodes against 2,000)" in section
     assert told.index("## Trained on cora and citeseer") < told.index("## Trained on cora and pubmed")
     assert "- a GPU, commit ccccccc: 3 trainings with `gcn`, 2,000 episodes" in told
+    assert "1 training with `views`, `gain` with `views` on citeseer, 0.5 hours of training, 2 at a time" in told
+    assert '--pairs cora+pubmed --with-gcn "" --with-views "the paper\'s five" --seeds 1 --episodes 600' in told
+    longer = {**one, "pair": "citeseer+pubmed", "episodes": 500}
+    both = page([*baselines(GPU), one, longer], whole)
+    assert "--pairs citeseer+pubmed" in both and "--episodes 600 --jobs 2` and `python" in both, "a command for each"
+    assert "Trainings of fewer than 800 episodes were ended by the time they took alone" in told
+    assert "fewer than 800 episodes" not in page(baselines(GPU) + trained("gcn", [78.0], GPU), [])
+    again = page([*baselines(GPU), {**one, "resumed": True}], whole)
+    assert "1 training with `views`, 0.5 hours of training after they were last resumed, 2 at a time" in again
 
 
 def test_a_baseline_is_played_once_a_target_and_a_policy_everywhere() -> None:
