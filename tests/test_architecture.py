@@ -323,6 +323,32 @@ def test_a_cycle_is_seen() -> None:
     assert on_a_cycle({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a"}}) == {"b", "c"}
 
 
+def test_nothing_below_a_session_is_handed_one() -> None:
+    """Helpers get a record of the moment, and never call the session back."""
+    handed = []
+    for path, tree in SOURCES.items():
+        if part_of(path) == "session":
+            for node in ast.walk(tree):
+                said = ast.unparse(node.annotation) if isinstance(node, ast.arg) and node.annotation else ""
+                handed += [place(path, node)] if re.search(r"\b(Session|Job)\b", said) else []
+    assert not handed
+
+
+def test_a_session_is_a_thin_face() -> None:
+    """Its methods check what they are given and hand it on: no loop, no decision of their own, a few statements. Making
+    one and opening one take its file back where that fails.
+    """
+    (face,) = [node for node in SOURCES[PACKAGE / "session" / "session.py"].body if isinstance(node, ast.ClassDef)]
+    thick = []
+    for method in face.body:
+        if isinstance(method, ast.FunctionDef) and method.name not in ("create", "open"):
+            inside = list(ast.walk(method))[1:]
+            statements = [one for one in inside if isinstance(one, ast.stmt) and not isinstance(one, ast.ImportFrom)]
+            works = [one for one in inside if isinstance(one, (ast.For, ast.While, ast.Try, ast.FunctionDef))]
+            thick += [f"{method.name}: {len(statements)}"] if works or len(statements) > 10 else []
+    assert not thick
+
+
 def test_no_two_rooms_import_each_other() -> None:
     assert not on_a_cycle(EDGES)
 

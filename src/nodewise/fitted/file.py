@@ -54,7 +54,7 @@ class Kept:
     labels: Mapping[int, Label]
 
     def check_classifier(self, classifier: Classifier) -> None:
-        """Refuse a classifier that the file was not made with, and warn where a digest alone tells its code from another.
+        """Refuse a classifier that the file was not made with, warn where a digest alone tells its code from another.
 
         Raises:
             FittedFileError: it is another one, or of another version.
