@@ -275,6 +275,28 @@ def test_every_room_has_a_row_on_the_page() -> None:
     assert sorted(rows) == sorted(EDGES)
 
 
+def test_the_page_names_every_part_of_a_room_and_nothing_that_is_not_there() -> None:
+    """A file or folder that lies in a room is named in its row, or in its own section; of strategies, which have one
+    file each, the row says that.
+    """
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    rows = {line.split("`")[1].rstrip("/"): line for line in text.splitlines() if line.startswith("| `")}
+    missing = []
+    for room in (path for path in sorted(PACKAGE.iterdir()) if path.name in EDGES and path.is_dir()):
+        said = rows[room.name] + (text.partition("## The command line")[2] if room.name in ("cli", "studio") else "")
+        parts = [path for path in room.iterdir() if path.name not in ("__init__.py", "__pycache__")]
+        parts = [] if room.name == "strategies" else [path for path in parts if path.is_dir() or path.suffix == ".py"]
+        missing += [
+            f"{room.name}/{path.name}"
+            for path in parts
+            if not re.search(rf"\b{path.name}{'/' if path.is_dir() else ''}(?!\w)", said)
+        ]
+    assert missing == [], "not on the page"
+    known = {path.relative_to(PACKAGE).as_posix() for path in SOURCES} | {path.name for path in SOURCES}
+    named = set(re.findall(r"[\w/]+\.py\b", text)) - {"classifiers/NAME/NAME.py", "nodewise/__init__.py"}
+    assert [name for name in sorted(named - known) if not (ROOT / name).is_file()] == [], "not in the package"
+
+
 def test_a_room_imports_only_the_rooms_it_may() -> None:
     wrong = []
     for path in SOURCES:
@@ -472,6 +494,8 @@ def test_names_say_what_they_are() -> None:
                 found += [] if in_a_record and isinstance(PARENTS[node], ast.AnnAssign) else [place(path, node)]
             if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name in definitions:
                 found.append(place(path, node))
+            named = node.arg if isinstance(node, ast.arg) else node.name if isinstance(node, ast.FunctionDef) else ""
+            found += [place(path, node)] if named in variables and part_of(path) != "session" else []
     assert not found
 
 

@@ -210,7 +210,7 @@ def _read(path: Path, archive: zipfile.ZipFile) -> Kept:
 
 
 def _says_version(code: str | None) -> bool:
-    """Whether code is told by a version that a person raises, and by no digest."""
+    """Whether a version that a person raises speaks for code, and no digest."""
     return code is not None and code.startswith("version ")
 
 

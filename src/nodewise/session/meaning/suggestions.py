@@ -1,4 +1,4 @@
-"""What models say of the nodes: suggestions, kept apart from what people say.
+"""What models say of the nodes: suggestions, kept separate from what people say.
 
 A model is somebody else's: a language model, rules, last year's classifier. What it says comes as an event, the answers
 themselves attached to it. Of several events of one model the latest answer on a node counts. Suggestions are nobody's
