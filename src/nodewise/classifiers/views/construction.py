@@ -83,7 +83,7 @@ in fewer directions than classes.
 _DENSE = 1500
 """Nodes up to which the edges' eigenvectors are taken from the whole matrix; above, by Lanczos' method.
 
-Of few columns of a sparse matrix scipy's, a vector at a time, takes a seventh to a fourth of the time of `block_lanczos`
+Of few columns of a sparse matrix scipy's, a vector at a time, takes a seventh to a fourth of `block_lanczos`' time
 (Cora, Citeseer, Pubmed, the same tolerance); of many columns of features it is the other way round.
 `leading_eigenvectors` takes a third of scipy's time, and misses its equation by many times as much: it is for the
 largest graphs alone.
