@@ -90,13 +90,13 @@ def main() -> None:
         means = {mode: float(np.mean([np.mean(each["micro_f1"][mode]) for each in graphs.values()])) for mode in MODES}
         differences = {}
         for mode in MODES[1:]:
-            apart = [
+            leads = [
                 np.mean(each["micro_f1"][mode]) - np.mean(each["micro_f1"]["as it is"]) for each in graphs.values()
             ]
             differences[mode] = {
-                "mean": float(np.mean(apart)),
-                "error": float(np.std(apart) / max(1, len(apart) - 1) ** 0.5),
-                "worst": float(min(apart)),
+                "mean": float(np.mean(leads)),
+                "error": float(np.std(leads) / max(1, len(leads) - 1) ** 0.5),
+                "worst": float(min(leads)),
             }
         record = {
             "schema": 1,

@@ -372,7 +372,7 @@ What is different where a graph is large:
 - **From {LARGE:,} nodes on**, views are made in a fixed number of products on all cores. Directions of the diffused
   features that have faded are dropped once they cannot change a view by more than a ten-thousandth of its rows' root
   mean square; pieces of fewer than a thousand nodes that nothing joins to the rest are diffused by themselves. The
-  spectrum comes from a block of 40 columns and five Chebyshev polynomials: eigenvalues that stand apart are those of
+  spectrum comes from a block of 40 columns and five Chebyshev polynomials: eigenvalues that stand alone are those of
   Lanczos' method, those that crowd together at the edge of the spectrum are mixed with their neighbours.
 - **From {LARGE_POOL:,} nodes on**, on the CPU, a question is chosen from {SAMPLED:,} nodes, drawn once from a fixed
   seed, which stand for all where certainty is summed up. A query says of how many candidates it is the best. Where few
@@ -390,7 +390,7 @@ What is different where a graph is large:
 
 
 def sampling_part(record: dict[str, Any]) -> str:
-    apart = record["against_as_it_is"]
+    compared = record["against_as_it_is"]
     least = min(each["nodes"] for each in record["graphs"].values())
     lines = [
         (
@@ -403,7 +403,7 @@ def sampling_part(record: dict[str, Any]) -> str:
         "| | mean over graphs | standard error | worst graph |",
         "| --- | ---: | ---: | ---: |",
     ]
-    for mode, each in apart.items():
+    for mode, each in compared.items():
         name = "queries at random, for scale" if mode == "random" else mode
         lines.append(f"| {name} | {each['mean']:+.2f} | {each['error']:.2f} | {each['worst']:+.2f} |")
     return "\n".join(["", *lines, ""])

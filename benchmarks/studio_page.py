@@ -92,7 +92,7 @@ def latency(record: dict[str, Any]) -> list[str]:
 
     def line(size: dict[str, Any]) -> str:
         shown, ready = size["key_to_question_ms"], size["key_to_ready_ms"]
-        since = f" (commit {size['commit']})" if "commit" in size else ""  # measured apart from the others
+        since = f" (commit {size['commit']})" if "commit" in size else ""  # measured by itself
         return (
             f"| {size['rows']:,}{since} | {size['first_question_s']:.1f} s | {shown['p50']:.0f} ms |"
             f" {shown['p95']:.0f} ms | {ready['p50'] / 1e3:.2f} and {ready['p95'] / 1e3:.2f} s |"

@@ -110,7 +110,7 @@ def reference(given: argparse.Namespace) -> list[dict[str, Any]]:
             rows.append(row)
             print(
                 f"{graph:<17} {name:<16} {row['micro_f1']:.2f} ± {row['micro_ci95']:.2f} / {row['macro_f1']:.2f}  "
-                f" reference {micro} ± {interval} / {macro}   {row['intervals_apart']:.2f} intervals apart",
+                f" reference {micro} ± {interval} / {macro}   {row['intervals_apart']:.2f} intervals away",
                 flush=True,
             )
     mean = sum(row["micro_f1"] - row["reference_micro"] for row in rows) / len(rows)

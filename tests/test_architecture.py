@@ -275,6 +275,28 @@ def test_every_room_has_a_row_on_the_page() -> None:
     assert sorted(rows) == sorted(EDGES)
 
 
+def test_the_page_names_every_part_of_a_room_and_nothing_that_is_not_there() -> None:
+    """A file or folder that lies in a room is named in its row, or in its own section; of strategies, which have one
+    file each, the row says that.
+    """
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    rows = {line.split("`")[1].rstrip("/"): line for line in text.splitlines() if line.startswith("| `")}
+    missing = []
+    for room in (path for path in sorted(PACKAGE.iterdir()) if path.name in EDGES and path.is_dir()):
+        said = rows[room.name] + (text.partition("## The command line")[2] if room.name in ("cli", "studio") else "")
+        parts = [path for path in room.iterdir() if path.name not in ("__init__.py", "__pycache__")]
+        parts = [] if room.name == "strategies" else [path for path in parts if path.is_dir() or path.suffix == ".py"]
+        missing += [
+            f"{room.name}/{path.name}"
+            for path in parts
+            if not re.search(rf"\b{path.name}{'/' if path.is_dir() else ''}(?!\w)", said)
+        ]
+    assert missing == [], "not on the page"
+    known = {path.relative_to(PACKAGE).as_posix() for path in SOURCES} | {path.name for path in SOURCES}
+    named = set(re.findall(r"[\w/]+\.py\b", text)) - {"classifiers/NAME/NAME.py", "nodewise/__init__.py"}
+    assert [name for name in sorted(named - known) if not (ROOT / name).is_file()] == [], "not in the package"
+
+
 def test_a_room_imports_only_the_rooms_it_may() -> None:
     wrong = []
     for path in SOURCES:
@@ -321,6 +343,32 @@ def test_no_two_parts_of_a_room_import_each_other() -> None:
 def test_a_cycle_is_seen() -> None:
     assert on_a_cycle({"a": {"b"}, "b": {"c"}, "c": set(), "d": {"a", "b", "c"}}) == set()
     assert on_a_cycle({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a"}}) == {"b", "c"}
+
+
+def test_nothing_below_a_session_is_handed_one() -> None:
+    """Helpers get a record of the moment, and never call the session back."""
+    handed = []
+    for path, tree in SOURCES.items():
+        if part_of(path) == "session":
+            for node in ast.walk(tree):
+                said = ast.unparse(node.annotation) if isinstance(node, ast.arg) and node.annotation else ""
+                handed += [place(path, node)] if re.search(r"\b(Session|Job)\b", said) else []
+    assert not handed
+
+
+def test_a_session_is_a_thin_face() -> None:
+    """Its methods check what they are given and hand it on: no loop, no decision of their own, a few statements. Making
+    one and opening one take its file back where that fails.
+    """
+    (face,) = [node for node in SOURCES[PACKAGE / "session" / "session.py"].body if isinstance(node, ast.ClassDef)]
+    thick = []
+    for method in face.body:
+        if isinstance(method, ast.FunctionDef) and method.name not in ("create", "open"):
+            inside = list(ast.walk(method))[1:]
+            statements = [one for one in inside if isinstance(one, ast.stmt) and not isinstance(one, ast.ImportFrom)]
+            works = [one for one in inside if isinstance(one, (ast.For, ast.While, ast.Try, ast.FunctionDef))]
+            thick += [f"{method.name}: {len(statements)}"] if works or len(statements) > 10 else []
+    assert not thick
 
 
 def test_no_two_rooms_import_each_other() -> None:
@@ -446,6 +494,8 @@ def test_names_say_what_they_are() -> None:
                 found += [] if in_a_record and isinstance(PARENTS[node], ast.AnnAssign) else [place(path, node)]
             if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name in definitions:
                 found.append(place(path, node))
+            named = node.arg if isinstance(node, ast.arg) else node.name if isinstance(node, ast.FunctionDef) else ""
+            found += [place(path, node)] if named in variables and part_of(path) != "session" else []
     assert not found
 
 

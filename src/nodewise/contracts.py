@@ -594,7 +594,7 @@ class Restores(Protocol):
     """A classifier that can ``"save"`` its learners."""
 
     def restored(
-        self, graph: GraphTensors, arrays: Mapping[str, npt.NDArray[Any]], told: Mapping[str, Any], classes: int
+        self, graph: GraphTensors, arrays: Mapping[str, npt.NDArray[Any]], record: Mapping[str, Any], classes: int
     ) -> Learner:
         """A learner of one run from what ``saved`` gave; one that is not trained is then given its labels."""
         ...

@@ -100,6 +100,8 @@ def test_a_file_that_lacks_fields_means_what_it_did_when_it_was_written() -> Non
     old = SessionSettings.from_dict({"budget": 20})
     assert (old.strategy, old.classifier, old.features, old.use_labels) == ("policy", "gcn", "raw", True)
     assert (old.release_after, old.redundancy, old.audit, old.seed, old.classes) == (3600.0, 1, 0, 0, ())
+    assert (old.control, old.look_for_classes, old.policy, old.reason) == (0, 0, None, "")
+    assert not any([old.trust, old.several, old.closed_classes, old.classifier_settings, old.strategy_settings])
     assert old.strategy != DEFAULT_STRATEGY and old.classifier != DEFAULT_CLASSIFIER
 
 

@@ -66,7 +66,7 @@ def import_ray() -> Any:
 
 
 @contextmanager
-def connected(address: str | None, told: Callable[[str], object] | None = None) -> Iterator[Any]:
+def connected(address: str | None, hears: Callable[[str], object] | None = None) -> Iterator[Any]:
     """Ray's module while there is a connection.
 
     A connection that the caller has made before is used and left open.
@@ -75,7 +75,7 @@ def connected(address: str | None, told: Callable[[str], object] | None = None) 
         address: ``HOST:PORT`` of a head node, ``ray://HOST:PORT``, or ``"auto"`` for a cluster that this machine
             belongs to; None: what the environment variable ``RAY_ADDRESS`` names, else a cluster of this machine alone,
             which ends with the work.
-        told: called, from a thread of Ray's, with what the cluster tells meanwhile: that a worker died, that it is out
+        hears: called, from a thread of Ray's, with what the cluster tells meanwhile: that a worker died, that it is out
             of memory.
 
     Raises:
@@ -114,7 +114,7 @@ def connected(address: str | None, told: Callable[[str], object] | None = None) 
         raise ClusterError(
             f"{where} ({reason[:300]}): see ray status on its head node, or use --engine local"
         ) from None
-    overheard: Any = _Overheard(sys.stdout, set(threading.enumerate()) - before, told or (lambda text: None))
+    overheard: Any = _Overheard(sys.stdout, set(threading.enumerate()) - before, hears or (lambda text: None))
     with redirect_stdout(overheard):  # to the end of the connection: Ray may print until it is closed
         try:
             yield ray
@@ -131,8 +131,8 @@ class _Overheard:
     It offers no other way to take it.
     """
 
-    def __init__(self, stream: TextIO, threads: set[threading.Thread], told: Callable[[str], object]) -> None:
-        self._stream, self._threads, self._told = stream, threads, told
+    def __init__(self, stream: TextIO, threads: set[threading.Thread], hears: Callable[[str], object]) -> None:
+        self._stream, self._threads, self._hears = stream, threads, hears
 
     def listen_to(self, thread: threading.Thread) -> None:
         """What this thread prints from now on is Ray's, too."""
@@ -143,7 +143,7 @@ class _Overheard:
         if threading.current_thread() not in self._threads:
             return self._stream.write(text)
         if text.strip():
-            self._told(_SPEAKER.sub("", text))
+            self._hears(_SPEAKER.sub("", text))
         return len(text)
 
     def __getattr__(self, name: str) -> Any:

@@ -54,7 +54,7 @@ class Kept:
     labels: Mapping[int, Label]
 
     def check_classifier(self, classifier: Classifier) -> None:
-        """Refuse a classifier that the file was not made with, and warn where a digest alone tells its code from another.
+        """Refuse a classifier that the file was not made with, warn where a digest alone tells its code from another.
 
         Raises:
             FittedFileError: it is another one, or of another version.
@@ -210,7 +210,7 @@ def _read(path: Path, archive: zipfile.ZipFile) -> Kept:
 
 
 def _says_version(code: str | None) -> bool:
-    """Whether code is told by a version that a person raises, and by no digest."""
+    """Whether a version that a person raises speaks for code, and no digest."""
     return code is not None and code.startswith("version ")
 
 

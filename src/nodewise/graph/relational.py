@@ -295,7 +295,7 @@ def _in_common(incidence: Incidence) -> sp.csr_matrix[np.float64]:
 
 
 def _small_circles(matrix: sp.csr_matrix[np.float32], draws: np.random.Generator) -> sp.csr_matrix[np.float32]:
-    """The incidence with every column of more than 64 nodes drawn apart into several."""
+    """The incidence with every column of more than 64 nodes split into several."""
     columns = matrix.tocsc()
     sizes = np.diff(columns.indptr)
     order = np.lexsort((draws.random(columns.nnz), np.repeat(np.arange(len(sizes)), sizes)))

@@ -57,6 +57,7 @@ from typing import Any, Literal, get_args, overload
 from nodewise.ground.errors import InputError, SessionError, UnknownNameError, WrongTypeError
 
 __all__ = [
+    "ANNOTATOR",
     "CHANGES",
     "FIRST_FORM",
     "KINDS",
@@ -86,6 +87,9 @@ __all__ = [
     "valid_person",
     "valid_text",
 ]
+
+ANNOTATOR = "me"
+"""Who is meant where nobody is named."""
 
 FIRST_FORM = frozenset({"ask", "tell", "skip", "undo", "class", "budget"})
 """The kinds of the file's first form."""

@@ -10,30 +10,35 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
-from nodewise.graph.nodes import are_several
+from nodewise.contracts import can
+from nodewise.graph.nodes import are_several, listed_nodes
 from nodewise.ground.errors import InputError, SessionError, WrongTypeError
 from nodewise.ground.events import Reporter
-from nodewise.session.answers import Answer, ClassList, Draft, Event, check_event, undone, valid_person
+from nodewise.session.answers import ANNOTATOR, Answer, ClassList, Draft, Event, check_event, undone, valid_person
 from nodewise.session.asking.query import draft_queries
+from nodewise.session.files.erasing import Erased, erase_rows
 from nodewise.session.files.export import Prediction, make_prediction, uniform_prediction
 from nodewise.session.log.contents import Contents, Growth, packed_graph
-from nodewise.session.log.database import damaged
+from nodewise.session.log.database import damaged, session_file
 from nodewise.session.log.log import Log, MovedOnError
-from nodewise.session.meaning.changes import servable
+from nodewise.session.meaning.changes import refuse_several, servable
 from nodewise.session.meaning.history import History, Query, extend_history, read_history
+from nodewise.session.meaning.joining import OtherJob, additions, check_same_rows
 from nodewise.session.meaning.row_edits import RowEdit
 from nodewise.session.meaning.rules import Moment, Rules, TrainingLabels, plan_queries, standing_classes
 from nodewise.session.meaning.suggestions import SuggestionReader
 from nodewise.session.meaning.trust import LabelTrust, TrustReader
 
 if TYPE_CHECKING:
-    from nodewise.contracts import Classifier, Strategy
+    from nodewise.contracts import Capability, Classifier, Strategy
     from nodewise.session.learning.learner import Learners, Purpose, SessionLearner
 
 __all__ = ["Job"]
 
 _ATTEMPTS = 100
 """How often something is decided anew where others have written meanwhile."""
+
+_ONE_CLASS = "only jobs of one class a node can be joined"
 
 _Found = TypeVar("_Found")
 
@@ -121,6 +126,12 @@ class Job:
         learner = self._learner_for("ask", history)
         learner.follow(learned, given)
         return learner
+
+    def _learned(self, history: History, needed: Capability) -> SessionLearner | None:
+        """The same, where there is a label and the classifier can do something beyond its contract; else None."""
+        if not any(self.training(history)) or not can(self._learners.classifier, needed):
+            return None
+        return self.follow(history)
 
     def separate_learner(self, history: History, purpose: Literal["predict", "report"]) -> SessionLearner:
         """Another classifier than the one that `follow` gives, as it was left when last used.
@@ -311,6 +322,40 @@ class Job:
                 continue
         raise SessionError(f"the rows of the session {str(self.path)!r} are changed without a pause: try again")
 
+    def _erase(self, rows: Any, target: Path, who: str) -> Erased:
+        """Write a new file of the job without some rows, and see that it can be opened; this one stays."""
+        with self._lock:
+            history = self.refresh()
+            nodes = {self._find_ever(row) for row in listed_nodes(rows, self.graph, "rows")}
+            if not nodes:
+                raise InputError("there is no row to erase: give at least one")
+            self._log.check_output(target)
+            last = Event(history.last + 1, self.now(), who, "erase", {"nodes": sorted(nodes)})
+            found = erase_rows(self._log, self._growth.first, history, nodes, target, last)
+        try:
+            with _opened(target):
+                return found
+        except BaseException:
+            target.unlink(missing_ok=True)
+            raise
+
+    def _other_job(self, path: str | Path, me: str | None) -> OtherJob:
+        """The job in a file, to be joined to this one; whoever is called ``me`` there is somebody here.
+
+        Raises:
+            InputError: its rows are others.
+        """
+        people = {} if me is None else {ANNOTATOR: valid_person(me)}
+        refuse_several(self.settings, self.path, _ONE_CLASS)
+        with _opened(session_file(path, "the file of a session")) as other:
+            history, events, first = other.refresh(), tuple(other._log.events), other._growth.first.graph
+        refuse_several(other.settings, other.path, _ONE_CLASS)
+        with self._lock:
+            self.refresh()
+            here, added = self._growth.first.graph, additions(self._log.events)
+        check_same_rows(Path(path), here, first, added, additions(events))
+        return OtherJob(Path(path).name, history, events, people)
+
     @property
     def _alone(self) -> bool:
         """Whether one label a node is enough."""
@@ -345,3 +390,17 @@ class Job:
             self._prediction = (key, prediction)
             return prediction
         return self._prediction[1]
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[Job]:
+    """The job in a file, while it is looked at.
+
+    Raises:
+        SessionFileError: it is missing, damaged, newer, or its graph has changed.
+    """
+    log = Log.open(path, wait=10.0, clock=time.time)
+    try:
+        yield Job(log)
+    finally:
+        log.close()

@@ -11,28 +11,26 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy.typing as npt
 
-from nodewise.contracts import can, refusal
 from nodewise.graph import Graph
-from nodewise.graph.nodes import Nodes, are_several, listed_nodes
-from nodewise.ground.errors import InputError, UnknownNameError, WrongTypeError
+from nodewise.graph.nodes import Nodes, are_several
+from nodewise.ground.errors import InputError, WrongTypeError
 from nodewise.ground.events import Reporter, count, html_table
-from nodewise.ground.files import as_path
-from nodewise.session.answers import ClassList, Draft, Event, valid_person
+from nodewise.session.answers import ANNOTATOR, ClassList, Event, valid_person
 from nodewise.session.files.creation import create_log, remove_session
-from nodewise.session.files.erasing import Erased, erase_rows
+from nodewise.session.files.erasing import Erased
 from nodewise.session.files.export import ExportFormat, Prediction, find_writer, write_export
 from nodewise.session.files.status import Status, make_status
 from nodewise.session.job import Job
 from nodewise.session.log.contents import EMBED_LIMIT
+from nodewise.session.log.database import session_file
 from nodewise.session.log.log import Log
 from nodewise.session.meaning import changes, row_edits, team
 from nodewise.session.meaning.changes import Answers
 from nodewise.session.meaning.given import Given, answers_and_confidence, check_models, read_given
 from nodewise.session.meaning.history import Note, Query
-from nodewise.session.meaning.joining import OtherJob, additions, check_same_rows, draft_join, foresee_join
-from nodewise.session.meaning.rules import Moment
-from nodewise.session.meaning.suggestions import Suggestions, draft_suggestions, draft_withdrawal
-from nodewise.session.settings import NewSettings, SettingsByName, settings_of, takes_settings
+from nodewise.session.meaning.joining import draft_join, foresee_join
+from nodewise.session.meaning.suggestions import Suggestions, check_heard, draft_suggestions, draft_withdrawal
+from nodewise.session.settings import NewSettings, SettingsByName, takes_settings
 
 if TYPE_CHECKING:
     from typing import Self, Unpack
@@ -44,9 +42,6 @@ if TYPE_CHECKING:
     from nodewise.session.learning.suggested import Disagreement, ModelReport
 
 __all__ = ["ANNOTATOR", "Session"]
-
-ANNOTATOR = "me"
-"""Who is meant where nobody is named."""
 
 
 class Session(Job):
@@ -105,14 +100,12 @@ class Session(Job):
         Raises:
             InputError: something given is wrong; says what to do.
         """
-        known = [one.name for one in settings_of(NewSettings)]
-        if unknown := [name for name in settings if name not in known]:
-            raise UnknownNameError("setting of Session.create", unknown[0], known)
+        wanted = NewSettings.by_name(settings)
         said_by = {} if suggestions is None else check_models(suggestions)
         log, learns, asks = create_log(
-            _file(path, "the file of the session"),
+            session_file(path, "the file of the session"),
             graph,
-            NewSettings(**settings),
+            wanted,
             candidates=candidates,
             source=source,
             embed_limit=embed_limit,
@@ -156,7 +149,7 @@ class Session(Job):
         Raises:
             SessionFileError: it is missing, damaged, newer, or its graph has changed; it is left as it is.
         """
-        log = Log.open(_file(path, "the file of a session"), wait=wait, clock=clock)
+        log = Log.open(session_file(path, "the file of a session"), wait=wait, clock=clock)
         try:
             return cls(log, clock, classifier, strategy, reporter)
         except BaseException:
@@ -287,20 +280,14 @@ class Session(Job):
         Raises:
             InputError: something given is wrong, or the classifier cannot begin with what models say.
         """
-        self._check_models(name)
+        check_heard(self.settings, self.path, self._learners.classifier, name)
         return self.suggest_given(name, read_given(self.graph, answers, confidence, self.rules().gone), annotator)
 
     def suggest_given(self, name: str, given: Given, annotator: str = ANNOTATOR) -> int:
         """Take what a model says, as `read_given` or `read_batch` gave it; else as `suggest`."""
         who = valid_person(annotator)
-        self._check_models(name)
+        check_heard(self.settings, self.path, self._learners.classifier, name)
         return self._change(partial(draft_suggestions, who, name, given))[0].id
-
-    def _check_models(self, name: str) -> None:
-        """Refuse what a model says where the job cannot begin with it."""
-        changes.refuse_several(self.settings, self.path, "suggestions name one class a node")
-        if not can(self._learners.classifier, "own-centre"):
-            raise refusal(self._learners.classifier, "own-centre", f"{name!r} has suggestions")
 
     def withdraw(self, name: str, annotator: str = ANNOTATOR) -> list[int]:
         """Take back all that a model has said: its events are undone, and undoing these brings it back.
@@ -480,21 +467,8 @@ class Session(Job):
         Raises:
             InputError: there is no such row, or the path is taken.
         """
-        who, target = valid_person(annotator), _file(path, "the new file")
-        with self._lock:
-            history = self.refresh()
-            nodes = [self._find_ever(row) for row in listed_nodes(rows, self.graph, "rows")]
-            if not nodes:
-                raise InputError("there is no row to erase: give at least one")
-            self.check_output(target)
-            last = Event(history.last + 1, self.now(), who, "erase", {"nodes": sorted(set(nodes))})
-            found = erase_rows(self._log, self._growth.first, history, set(nodes), target, last)
-        try:
-            Session.open(target).close()
-        except BaseException:
-            target.unlink(missing_ok=True)
-            raise
-        return found
+        who, target = valid_person(annotator), session_file(path, "the new file")
+        return self._erase(rows, target, who)
 
     def join(self, other: str | Path, annotator: str = ANNOTATOR, *, me: str | None = None) -> int:
         """Take over the labels of another job of the same rows, with who gave them and when; gives how many.
@@ -511,7 +485,7 @@ class Session(Job):
             InputError: the rows are others, or there is nothing new.
         """
         who = valid_person(annotator)
-        theirs = _other_job(other, self, me)
+        theirs = self._other_job(other, me)
         closed = self.settings.closed_classes
         audit = frozenset(self.rules().audit)
         joined = self._change(lambda now: draft_join(who, theirs, self._log.events, audit, closed, now))
@@ -526,7 +500,7 @@ class Session(Job):
         Raises:
             InputError: as for `join`.
         """
-        theirs = _other_job(other, self, me)
+        theirs = self._other_job(other, me)
         with self._lock:
             history, audit = self.refresh(), frozenset(self.rules().audit)
             draft = draft_join(ANNOTATOR, theirs, self._log.events, audit, self.settings.closed_classes, history)[0]
@@ -601,17 +575,10 @@ class Session(Job):
         Returns:
             How many were freed; where there were none, nothing is written.
         """
-        who, freed = valid_person(annotator), 0
-        wanted = None if nodes is None else set(self._find_all(nodes))
-
-        def decide(moment: Moment) -> list[Draft]:
-            nonlocal freed
-            theirs = team.unanswered(moment, who, wanted)
-            freed = len(theirs)
-            return team.release(valid_person(by or who), who, theirs, some=wanted is not None)
-
-        self._change_now(decide)
-        return freed
+        who = valid_person(annotator)
+        freed = team.Release(valid_person(by or who), who, None if nodes is None else self._find_all(nodes))
+        self._change_now(freed.draft)
+        return freed.count
 
     def undo(self, event: int | None = None, annotator: str | None = None) -> Event:
         """Take back the last thing labelled, skipped, written, declared or set.
@@ -820,10 +787,9 @@ class Session(Job):
 
         with self._lock:
             moment = self.moment()
-            if not any(self.training(moment.history)) or not can(self._learners.classifier, "label-trust"):
-                return []
+            learner = self._learned(moment.history, "label-trust")
             given = self._trust.of(moment.history, self.graph.num_nodes)
-            return find_mistakes(moment, self.follow(moment.history), given, most)
+            return [] if learner is None else find_mistakes(moment, learner, given, most)
 
     def unlike_labels(self) -> list[int]:
         """The nodes that stand out as unlike all labelled ones, the most unlike first; nothing is changed by looking.
@@ -831,42 +797,15 @@ class Session(Job):
         A class that nobody has named may hide among them. Of a classifier without views, and with fewer than 20 labels,
         none; nodes that were taken out are none, nor are those of the audit, which are to be judged one by one.
         """
-        from nodewise.session.learning.unlike import rows_unlike_labels
+        from nodewise.session.learning.unlike import unlike_to_look_at
 
         with self._lock:
-            history = self.refresh()
-            if not any(self.training(history)):
-                return []
-            found = rows_unlike_labels(self.follow(history))
-            judged = {*history.gone, *self.rules().audit}
-            return [] if found is None else [node for node in found.tolist() if node not in judged]
+            moment = self.moment()
+            learner = self._learned(moment.history, "posterior")
+            return [] if learner is None else unlike_to_look_at(moment, learner)
 
     @property
     def audit_labels(self) -> dict[int, str]:
         """The audit's labels so far: node -> label."""
         with self._lock:
             return self.moment().audit_labels
-
-
-def _file(path: str | Path, what: str) -> Path:
-    """The path of a session's file; SQLite's word for no file is none."""
-    if str(path) == ":memory:":
-        raise InputError(
-            "a session lives in a file, and ':memory:' is none: give a path, in a temporary folder if it need not stay"
-        )
-    return as_path(path, what)
-
-
-def _other_job(path: str | Path, session: Session, me: str | None) -> OtherJob:
-    """The job in a file, to be joined to a session.
-
-    Raises:
-        InputError: its rows are others.
-    """
-    here = None if me is None else valid_person(me)
-    changes.refuse_several(session.settings, session.path, "only jobs of one class a node can be joined")
-    with Session.open(path) as job:
-        history, events, first = job.refresh(), job.events, job._growth.first.graph
-    changes.refuse_several(job.settings, job.path, "only jobs of one class a node can be joined")
-    check_same_rows(Path(path), session._growth.first.graph, first, additions(session.events), additions(events))
-    return OtherJob(Path(path).name, history, events, {} if here is None else {ANNOTATOR: here})

@@ -345,6 +345,18 @@ class NewSettings:
         metavar="F",
     )
 
+    @classmethod
+    def by_name(cls, given: Mapping[str, Any]) -> NewSettings:
+        """The settings that keyword arguments give.
+
+        Raises:
+            UnknownNameError: there is no setting of such a name.
+        """
+        known = [one.name for one in settings_of(cls)]
+        if unknown := [name for name in given if name not in known]:
+            raise UnknownNameError("setting of Session.create", unknown[0], known)
+        return cls(**given)
+
     def __post_init__(self) -> None:
         types = {one.name: str(one.type) for one in fields(self)}
         for one in settings_of(type(self)):

@@ -28,12 +28,12 @@ def test_what_somebody_has_not_answered_is_freed_whole_or_in_part(tmp_path: Path
     session = small_job(tmp_path / "job")
     session.assign([3, 4, 5], "ada")
     session.tell(4, "a", "ada")
-    assert team.unanswered(session.moment(), "ada") == [3, 5]
-    assert team.unanswered(session.moment(), "ada", {5, 6}) == [5]
-    (some,) = team.release("olga", "ada", [5], some=True)
-    assert (some.annotator, some.body) == ("olga", {"annotator": "ada", "nodes": [5]})
-    assert team.release("olga", "ada", [3, 5], some=False)[0].body == {"annotator": "ada"}
-    assert team.release("olga", "ada", [], some=False) == [], "nothing to free, nothing to write"
+    some, whole = team.Release("olga", "ada", [5, 6]), team.Release("olga", "ada")
+    (draft,) = some.draft(session.moment())
+    assert (draft.annotator, draft.body, some.count) == ("olga", {"annotator": "ada", "nodes": [5]}, 1)
+    assert whole.draft(session.moment())[0].body == {"annotator": "ada"} and whole.count == 2
+    nobody = team.Release("olga", "bo")
+    assert nobody.draft(session.moment()) == [] and nobody.count == 0, "nothing to free, nothing to write"
 
 
 def test_what_is_known_is_written_as_it_was_read(tmp_path: Path) -> None:

@@ -92,7 +92,7 @@ def test_a_job_of_several_classes_from_a_csv_to_exports(browser: Browser, server
         expect(page.locator("#several")).to_have_value("false")
         expect(page.locator("#separator")).to_be_hidden()
         page.locator(".notice", has_text="seem to name several classes with “;” between them").wait_for()
-        page.get_by_role("button", name="Take them apart").click()
+        page.get_by_role("button", name="Split them").click()
         expect(page.locator("#several")).to_have_value("true")
         expect(page.locator("#separator")).to_have_value(";")
         page.locator("#budget").fill("12")

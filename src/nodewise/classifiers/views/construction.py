@@ -81,7 +81,13 @@ in fewer directions than classes.
 """
 
 _DENSE = 1500
-"""Nodes up to which the edges' eigenvectors are taken from the whole matrix; above, by Lanczos' method."""
+"""Nodes up to which the edges' eigenvectors are taken from the whole matrix; above, by Lanczos' method.
+
+Of few columns of a sparse matrix scipy's, a vector at a time, takes a seventh to a fourth of `block_lanczos`' time
+(Cora, Citeseer, Pubmed, the same tolerance); of many columns of features it is the other way round.
+`leading_eigenvectors` takes a third of scipy's time, and misses its equation by many times as much: it is for the
+largest graphs alone.
+"""
 
 _OF_EDGES, _OF_FEATURES = ("spectrum", "role"), ("own", "kin")
 _OF_BOTH = ("near", "far", "farther", "farthest", "walk", "two hops", "layers", "kin near")

@@ -167,7 +167,7 @@ def leading_eigenvectors(matrix: Product, count: int, wanted: int, *, positive: 
 
     A block of columns, drawn from a fixed seed, is multiplied by Chebyshev polynomials of the matrix that are small
     wherever the block's eigenvalues are not, and brought to the best basis of what it spans after each. Eigenvalues
-    that stand apart come out to six digits; those that crowd together at the edge of a random graph's spectrum are
+    that stand alone come out to six digits; those that crowd together at the edge of a random graph's spectrum are
     mixed with their neighbours, as they are by any change of the graph.
 
     Args:

@@ -113,23 +113,23 @@ class Views(Classifier):
         return ViewsLearner(graph, prepared, runs, classes, budget)
 
     def restored(
-        self, graph: GraphTensors, arrays: Mapping[str, npt.NDArray[Any]], told: Mapping[str, Any], classes: int
+        self, graph: GraphTensors, arrays: Mapping[str, npt.NDArray[Any]], record: Mapping[str, Any], classes: int
     ) -> ViewsLearner:
         """A learner without labels from what `ViewsLearner.saved` gave.
 
         Raises:
             InputError: it was saved by another version, or does not fit the graph.
         """
-        if told.get("version") != VIEWS_VERSION:
+        if record.get("version") != VIEWS_VERSION:
             raise InputError(
-                f"it holds views of version {told.get('version')!r}, and this nodewise makes version {VIEWS_VERSION}:"
+                f"it holds views of version {record.get('version')!r}, and this nodewise makes version {VIEWS_VERSION}:"
                 " fit the labels again"
             )
-        columns, names = arrays["columns"], tuple(map(str, told["views"]))
+        columns, names = arrays["columns"], tuple(map(str, record["views"]))
         if columns.dtype != np.float32 or columns.ndim != 3 or columns.shape[:2] != (graph.num_nodes, len(names)):
             raise InputError(f"its views have the shape {list(columns.shape)}, which does not fit its graph")
-        views = GraphViews(names, torch.from_numpy(np.array(columns)), int(told["leading"]))
-        kind = SetsLearner if told.get("several") else ViewsLearner
+        views = GraphViews(names, torch.from_numpy(np.array(columns)), int(record["leading"]))
+        kind = SetsLearner if record.get("several") else ViewsLearner
         learner = kind(graph, views, 1, classes, 1)
         start = "place "
         placing = {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}

@@ -187,7 +187,7 @@ def _train(
 ) -> None:
     from nodewise.experiments.gpa import train_missing
 
-    def told(outcome: TrainingOutcome) -> None:
+    def show(outcome: TrainingOutcome) -> None:
         state = "finished" if outcome.finished else "unfinished, the same command goes on"
         screen.line(f"{outcome.name}: {state}, {outcome.seconds:.0f} s, {outcome.detail}")
 
@@ -202,7 +202,7 @@ def _train(
                 minutes=minutes,
                 data_dir=data_dir,
                 reporter=reporter,
-                each=told,
+                each=show,
             )
     except KeyboardInterrupt:
         complain(

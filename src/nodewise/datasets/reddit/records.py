@@ -94,7 +94,7 @@ def _text(value: Any) -> str | None:
     if value is None:
         return None
     text = value if isinstance(value, str) else json.dumps(value)
-    # Joins surrogate pairs that were written apart, and replaces halves that have no partner.
+    # Joins surrogate pairs that were written separately, and replaces halves that have no partner.
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 

@@ -42,7 +42,7 @@ __all__ = [
 Values = npt.NDArray[np.float64]
 
 FEWEST_FOR_INTERVAL = 3
-"""Runs below which no interval is given: that of two runs is thirteen times as wide as they lie apart."""
+"""Runs below which no interval is given: that of two runs is thirteen times as wide as their distance."""
 
 FEWEST_FOR_TEST = 6
 """Runs below which no test is made: with five, even a lead in every run has a chance of 1 in 16."""

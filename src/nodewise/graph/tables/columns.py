@@ -29,8 +29,9 @@ def column_features(
 
     A column whose filled cells are all numbers counts as numeric, unless one is a code with a leading zero; a cell left
     empty gets the mean. Another column becomes categories, as long as it has no more than 64 values, and fewer than one
-    for every two rows; an empty cell then has no category. Two rows of different category are √2 apart, as are two
-    typical rows in a numeric column. A first column that counts the rows from 0 or 1 is left out.
+    for every two rows; an empty cell then has no category. The distance of two rows of different category
+    is √2, as is that of two typical rows in a numeric column. A first column that counts the rows from 0 or 1 is left
+    out.
 
     Args:
         columns: name -> one cell a row.

@@ -16,8 +16,9 @@ from nodewise.session.meaning.history import History
 if TYPE_CHECKING:
     from nodewise.graph.tensors import GraphTensors
     from nodewise.session.learning.learner import SessionLearner
+    from nodewise.session.meaning.rules import Moment
 
-__all__ = ["LookedFor", "looked_for", "most_among_unlike", "rows_unlike_labels"]
+__all__ = ["LookedFor", "looked_for", "most_among_unlike", "rows_unlike_labels", "unlike_to_look_at"]
 
 _ENOUGH = 20
 """Labels, before rows can be called unlike them: with fewer almost everything is."""
@@ -50,6 +51,13 @@ def rows_unlike_labels(learner: SessionLearner) -> npt.NDArray[np.int64] | None:
     lower, upper = np.quantile(unexplained[others], [0.25, 0.75])
     found: npt.NDArray[np.int64] = others[unexplained[others] > upper + (upper - lower)]
     return found[np.lexsort((found, -unexplained[found]))]
+
+
+def unlike_to_look_at(moment: Moment, learner: SessionLearner) -> list[int]:
+    """The same without nodes that were taken out and those of the audit, which are to be judged one by one."""
+    found = rows_unlike_labels(learner)
+    judged = {*moment.history.gone, *moment.rules.audit}
+    return [] if found is None else [node for node in found.tolist() if node not in judged]
 
 
 def most_among_unlike(listed: Sequence[int], tensors: GraphTensors) -> int:

@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from nodewise.ground.errors import InputError, SessionError, SessionFileError
+from nodewise.ground.files import as_path
 
 if sys.platform != "win32":
     import fcntl
@@ -54,6 +55,7 @@ __all__ = [
     "limit_steps",
     "publish",
     "replaced",
+    "session_file",
     "tables",
 ]
 
@@ -540,3 +542,12 @@ def _empty(path: Path, form: int) -> sqlite3.Connection:
     if form >= 3:
         connection.execute("INSERT INTO attachments VALUES (?, ?, ?)", (NOTHING_ATTACHED, "nothing", b""))
     return connection
+
+
+def session_file(path: str | Path, what: str) -> Path:
+    """The path of a session's file; SQLite's word for no file is none."""
+    if str(path) == ":memory:":
+        raise InputError(
+            "a session lives in a file, and ':memory:' is none: give a path, in a temporary folder if it need not stay"
+        )
+    return as_path(path, what)

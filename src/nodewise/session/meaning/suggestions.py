@@ -1,4 +1,4 @@
-"""What models say of the nodes: suggestions, kept apart from what people say.
+"""What models say of the nodes: suggestions, kept separate from what people say.
 
 A model is somebody else's: a language model, rules, last year's classifier. What it says comes as an event, the answers
 themselves attached to it. Of several events of one model the latest answer on a node counts. Suggestions are nobody's
@@ -11,11 +11,13 @@ import io
 import zipfile
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from nodewise.contracts import Classifier, can, refusal
 from nodewise.graph.checks import class_labels
 from nodewise.graph.io.npz import UNPACKING
 from nodewise.ground.errors import InputError
@@ -23,14 +25,16 @@ from nodewise.ground.events import count
 from nodewise.session.answers import ClassList, Draft, Event, valid_person
 from nodewise.session.log.database import damaged
 from nodewise.session.log.log import Log
-from nodewise.session.meaning.changes import check_undo
+from nodewise.session.meaning.changes import check_undo, refuse_several
 from nodewise.session.meaning.given import Given, answer_table, some_answers
 from nodewise.session.meaning.history import History
+from nodewise.session.settings import SessionSettings
 
 __all__ = [
     "Said",
     "SuggestionReader",
     "Suggestions",
+    "check_heard",
     "draft_suggestions",
     "draft_withdrawal",
     "read_suggestions",
@@ -85,6 +89,20 @@ class Said(NamedTuple):
 
     classes: tuple[str, ...]
     table: npt.NDArray[np.float32]
+
+
+def check_heard(settings: SessionSettings, path: Path, classifier: Classifier, name: str) -> None:
+    """Refuse what a model says where the job cannot begin with it.
+
+    Args:
+        settings: the job's. path: its file. classifier: what learns in it. name: the model's.
+
+    Raises:
+        InputError: a node may have several classes, or the classifier cannot begin with what models say.
+    """
+    refuse_several(settings, path, "suggestions name one class a node")
+    if not can(classifier, "own-centre"):
+        raise refusal(classifier, "own-centre", f"{name!r} has suggestions")
 
 
 def draft_suggestions(who: str, name: str, given: Given, history: History) -> list[Draft]:

@@ -15,7 +15,7 @@ from nodewise.session.meaning.changes import Answers, check_percent
 from nodewise.session.meaning.given import is_said, read_given
 from nodewise.session.meaning.rules import Moment
 
-__all__ = ["Known", "assign", "may_be_given", "release", "unanswered"]
+__all__ = ["Known", "Release", "assign", "may_be_given"]
 
 
 def may_be_given(moment: Moment, who: str, nodes: Sequence[int]) -> list[int]:
@@ -48,21 +48,29 @@ def assign(giver: str, who: str, nodes: Sequence[int], most: int | None, moment:
     return [Draft("ask", who, {"node": node, "audit": node in moment.rules.audit, "why": why}) for node in given]
 
 
-def unanswered(moment: Moment, who: str, among: Collection[int] | None = None) -> list[int]:
-    """The nodes that an annotator was asked about and has not answered; of some nodes, or of all."""
-    waiting = moment.history.open_queries(moment.rules.redundancy)
-    return [query.node for query in waiting if query.annotator == who and (among is None or query.node in among)]
+@dataclass
+class Release:
+    """That questions which an annotator has not answered are free again.
 
-
-def release(by: str, who: str, nodes: Sequence[int], some: bool) -> list[Draft]:
-    """That an annotator's questions about these nodes are free again.
-
-    Args:
+    Attributes:
         by: who says so. who: whose questions.
-        some: whether these were chosen: else all that the annotator has are freed.
+        among: those about these nodes; None: all of them.
+        count: how many were freed by what was drafted last.
     """
-    about: dict[str, Any] = {"annotator": who, "nodes": list(nodes)} if some else {"annotator": who}
-    return [Draft("release", by, about)] if nodes else []
+
+    by: str
+    who: str
+    among: Collection[int] | None = None
+    count: int = 0
+
+    def draft(self, moment: Moment) -> list[Draft]:
+        """The same as one event; none where there is nothing to free."""
+        waiting = moment.history.open_queries(moment.rules.redundancy)
+        among = None if self.among is None else set(self.among)
+        nodes = [q.node for q in waiting if q.annotator == self.who and (among is None or q.node in among)]
+        self.count = len(nodes)
+        about: dict[str, Any] = {"annotator": self.who} if among is None else {"annotator": self.who, "nodes": nodes}
+        return [Draft("release", self.by, about)] if nodes else []
 
 
 @dataclass(frozen=True)

@@ -107,7 +107,7 @@ class _Mesh:
 
 
 def separate(position: npt.NDArray[np.float64], least: float, rounds: int = 30) -> npt.NDArray[np.float64]:
-    """Pushes nodes apart, [2, node], that lie closer together than ``least``; the rest of the map stays as it is."""
+    """Moves nodes, [2, node], that lie closer together than ``least``; the rest of the map stays as it is."""
     position = position.copy()
     turn = np.arange(position.shape[1]) * 2.399963  # where two lie on one spot, each goes its own way
     nudge = np.stack([np.cos(turn), np.sin(turn)]) * least * 1e-3

@@ -148,7 +148,7 @@ export function creationForm(file, table, settings, taken, create, reading = {},
             },
           },
         },
-        "Take them apart",
+        "Split them",
       ),
     );
   };

@@ -158,7 +158,7 @@ async function load(again = false) {
   scene.redraw();
 }
 
-/** Move nodes that lie on top of each other a little apart; `wx` and `wy` are where they are drawn. */
+/** Move nodes that lie on top of each other a little aside; `wx` and `wy` are where they are drawn. */
 function space() {
   if (data === null || scene.width === 0) return;
   const { scale, x, y } = scene;

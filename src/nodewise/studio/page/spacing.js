@@ -1,11 +1,11 @@
-// Room for nodes and names: nodes are moved apart until they can be told from each other, names are written where
+// Room for nodes and names: nodes are moved until they can be told from each other, names are written where
 // nothing else is.
 
 const ROUNDS = 40;
 const FURTHER = [0, 10, 20, 30]; // pixels that a name which must be read may stand further from its node
 const CENTRE = 20; // how much worse it is to write over the centre than over any other node or name
 
-/** Push overlapping circles apart, in place; the first one, the centre, stays where it is. */
+/** Push overlapping circles away from each other, in place; the first one, the centre, stays where it is. */
 export function pushApart(spots, reaches, width, height) {
   for (let round = 0; round < ROUNDS; round++) {
     let moved = false;
