@@ -24,6 +24,10 @@ and the paper's five, seed 0. Measured first, an episode of cora+pubmed takes 0.
 with the GCN, of citeseer+pubmed 0.5 and 4.2, and a run of the GCN on a coauthor graph above 5. The plan had 1,000
 episodes, three seeds, and the GCN with and without time behind them; it was cut, by the time alone, before any reward
 had been looked at.
+
+A second plan, written down before anything of it was played, fills these pairs' tables with the GCN: the paper's five,
+and time, and the graph, and both, seed 0, with as many episodes as `views` had there (600 and 500), in that order,
+cora+pubmed first. Whatever is finished is reported, whole lines alone.
 """
 
 from __future__ import annotations
