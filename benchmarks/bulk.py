@@ -18,9 +18,9 @@ of six graphs and five forms, by which the find was made and the forms were name
   generated ones on which hardly anything can be learned (`first_questions.py`, the same seeds). Five labels a class,
   two runs a copy, chosen by `gain` and at random.
 - Then a person labels in bulk, in one of three `WAYS`. *sure*: the 500 surest predictions, at most a quarter of the
-  nodes, each above 0.9, which is what the studio lists as confident: those that are right. *one class*: the same, but only of the class that is predicted most often. *near*: up to
-  500 neighbours, in the graph, of nodes that are labelled, where they are of the same class. Where a way finds no node,
-  it is left out.
+  nodes, each above 0.9, which is what the studio lists as confident: those that are right. *one class*: the same, but
+  only of the class that is predicted most often. *near*: up to 500 neighbours, in the graph, of nodes that are
+  labelled, where they are of the same class. Where a way finds no node, it is left out.
 - What is measured is the share of right predictions on all nodes that have no label of either kind, in percent: the
   same nodes for every form.
 - The forms are `FORMS`, the simplest first. *as it is*: like all others. *without*: not at all. *untested*: not in the
@@ -205,7 +205,7 @@ def measured(graph: Graph, strategy: str) -> dict[str, dict[str, list[float]]]:
 
 def judged(rows: list[dict[str, Any]]) -> dict[str, Any]:
     """Each form's score, its lead over what there is with its interval, and the domain farthest behind."""
-    domains = sorted({row["domain"] for row in rows})
+    domains = sorted({row["domain"] for row in rows if any(row["found"].values())})
     by_form: dict[str, Any] = {}
     for form in FORMS:
         means = []
@@ -217,12 +217,14 @@ def judged(rows: list[dict[str, Any]]) -> dict[str, Any]:
             means.append(np.mean(pairs, axis=0))
         table = np.array(means)
         lead = table[:, 0] - table[:, 1]
-        interval = confidence_interval(lead) if len(lead) > 1 else None
+        interval = confidence_interval(lead) if len(lead) > 2 else None
         by_form[form] = {
             "score": round(float(table[:, 0].mean()), 3),
             "lead": [round(float(lead.mean()), 3), round(interval.half_width, 3) if interval else None],
             "worst": [domains[int(lead.argmin())], round(float(lead.min()), 3)],
         }
+    if len(domains) < 3:  # an interval needs three
+        return {"forms": by_form, "taken": None}
     allowed = [form for form in FORMS if by_form[form]["worst"][1] >= -MOST_BEHIND]
     most = max(by_form[form]["score"] for form in allowed)
     first = next(form for form in allowed if by_form[form]["score"] >= most - ALIKE)
