@@ -37,6 +37,7 @@ __all__ = [
     "Foresees",
     "GrowsByClasses",
     "HasMembers",
+    "HasOwnClassifier",
     "Kind",
     "Learner",
     "LearnsSets",
@@ -82,6 +83,7 @@ Capability = Literal[
     "members",
     "several-queries",
     "random-questions",
+    "own-classifier",
 ]
 """What a classifier, a learner or a strategy may be able to do beyond its contract, by name."""
 
@@ -201,6 +203,12 @@ CAPABILITIES: Mapping[Capability, CapabilityInfo] = {
         "say why a question is a random one",
         ("why_random",),
         "a query's reasons take each question for one that the strategy's scores have chosen",
+    ),
+    "own-classifier": CapabilityInfo(
+        "strategy",
+        "name the classifier that it was made with",
+        ("own_classifier",),
+        "it is played with the default classifier where none is asked for",
     ),
 }
 """Every capability by its name. docs/plugins.md has them as a table."""
@@ -665,6 +673,14 @@ class AsksAtRandom(Protocol):
 
         A main clause without a full stop, such as "no label is there yet": a session says what follows from it.
         """
+        ...
+
+
+class HasOwnClassifier(Protocol):
+    """A strategy that was made with one classifier, a policy trained with it say: ``"own-classifier"``."""
+
+    def own_classifier(self) -> tuple[str, Mapping[str, Any]]:
+        """The classifier's name and its settings: `evaluate` and `compare` take it where none is asked for."""
         ...
 
 

@@ -135,6 +135,13 @@ class Mumbling(Margin):
         return ""
 
 
+class Misnamed(Margin):
+    capabilities = frozenset[Capability]({"own-classifier"})
+
+    def own_classifier(self) -> tuple[str, dict[str, int]]:
+        return "gcn", {"hiden": 8}
+
+
 class Shrinking(Margin):
     def scores(self, observation: Observation) -> torch.Tensor:
         observation.labelled[:, -1] = True
@@ -183,6 +190,7 @@ def test_what_keeps_the_contract_passes() -> None:
         (Secret, r"add 'several-queries' to capabilities, or call it otherwise; Secret has batch\(\)"),
         (Boastful, r"with the capability 'several-queries' come its methods; Boastful has no batch\(\)"),
         (Mumbling, r"why_random\(\) gives a main clause without a full stop, or None; got ''"),
+        (Misnamed, r"own_classifier\(\) names a classifier and its settings; .*hiden"),
         (Shrinking, "changes nothing that it is given, here labelled"),
         (Counted, "changes nothing that it is given, here graph.degree"),
         (Vague, "stateless is True or False; got 'yes'"),

@@ -10,13 +10,13 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from nodewise.classifiers import make_classifier, notes_on_graph, unusual_settings
-from nodewise.contracts import Classifier, Strategy, can, check_needs, refusal
+from nodewise.contracts import Classifier, HasOwnClassifier, Strategy, can, check_needs, refusal
 from nodewise.datasets import default_budget
 from nodewise.environment import EvaluationProtocol, SplitSizes, TestNodes
 from nodewise.environment.protocol import noisy_answers
@@ -473,9 +473,9 @@ def _warn_of_flat_scores(strategy: str, queries: npt.NDArray[np.int64], report: 
 def choose_classifier(
     classifier: str | Classifier | None, strategy: Strategy, settings: Mapping[str, Any] | None = None
 ) -> Classifier:
-    """The classifier that is asked for, else the own one of the strategy's policy, else the default."""
-    if classifier is None and isinstance(strategy, Learned):
-        name, own = strategy.policy.classifier
+    """The classifier that is asked for, else the strategy's own one, else the default."""
+    if classifier is None and can(strategy, "own-classifier"):
+        name, own = cast(HasOwnClassifier, strategy).own_classifier()
         return make_classifier(name, {**own, **(settings or {})}, imports=False)
     return make_classifier(classifier, settings)
 

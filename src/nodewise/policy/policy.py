@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple
 import torch
 from torch import nn
 
-from nodewise.contracts import Observation, Strategy
+from nodewise.contracts import Capability, Observation, Strategy
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.errors import InputError, UnknownNameError, WrongTypeError
 from nodewise.ground.events import Reporter
@@ -451,6 +451,7 @@ class Learned(Strategy, CallsOthers):
     version = 2
     recordable = True
     stateless = True
+    capabilities = frozenset[Capability]({"own-classifier"})
 
     def __init__(self, policy: Policy) -> None:
         self.policy = policy
@@ -470,6 +471,10 @@ class Learned(Strategy, CallsOthers):
         settings = self.policy.settings
         used = [STATE_FEATURES[name] for name in settings.state.features] + [POLICY_NETWORKS[settings.architecture]]
         return [part for part in used if part is not None and part.__module__ != __name__]
+
+    def own_classifier(self) -> tuple[str, Mapping[str, Any]]:
+        """The one that the policy was trained with."""
+        return self.policy.classifier
 
     def begin(self, observation: Observation) -> None:
         """Bring the policy to the graph's device and precision."""

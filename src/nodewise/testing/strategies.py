@@ -7,8 +7,8 @@ from typing import cast
 import numpy as np
 import torch
 
-from nodewise.classifiers import Gcn
-from nodewise.contracts import AsksAtRandom, AsksSeveral, Strategy, can
+from nodewise.classifiers import Gcn, make_classifier
+from nodewise.contracts import AsksAtRandom, AsksSeveral, HasOwnClassifier, Strategy, can
 from nodewise.environment import Environment, Splits, SplitSizes, choose, draw_splits, rollout
 from nodewise.graph import Graph
 from nodewise.graph.tensors import GraphTensors
@@ -66,6 +66,7 @@ class _StrategySuite(Suite):
             ("where it is recordable, a step does not depend on its number in Python", self._recordable),
             ("nodes that it wants together are different nodes of the pool", self._batch),
             ("it says why a question is random, if it is", self._random),
+            ("it names its own classifier, if it has one", self._own_classifier),
             ("the order of the nodes does not matter", self._order),
         ):
             with torch.no_grad(), self.own_randomness():
@@ -290,6 +291,17 @@ class _StrategySuite(Suite):
                 f"got {why!r}",
             )
             self._step(environment)
+
+    def _own_classifier(self) -> None:
+        if not can(self._strategy, "own-classifier"):
+            return
+        name, settings = cast(HasOwnClassifier, self._strategy).own_classifier()
+        found = "a classifier"
+        try:
+            make_classifier(name, settings, imports=False)
+        except InputError as error:
+            found = str(error)
+        self.expect(found == "a classifier", "own_classifier() names a classifier and its settings", found)
 
     def _order(self) -> None:
         if not self._node_order or self._device != "cpu":
