@@ -1,9 +1,10 @@
 """How labels that a person gave in bulk should count in `views`: forms of it compared, and chosen by a rule that came
 first.
 
-    python benchmarks/bulk.py [--half developed_on] [--minutes 20] [--out benchmarks/results/bulk.json]
+    python benchmarks/bulk.py [--half developed_on] [--minutes 20] [--rows bulk-rows.json]
 
-What the file holds is not played again, so the same command goes on.
+What the file of rows holds is not played again, so the same command goes on; what is kept in
+benchmarks/results/bulk.json are the judgements, and means over each graph's copies and both choices of labels.
 
 Who goes through the predictions that are sure, and confirms those that are right, gives hundreds of labels in a minute.
 They were not asked, and not drawn: each is there because it was predicted, and predicted right. So every view that
@@ -317,15 +318,32 @@ def judged(rows: list[dict[str, Any]], forms: tuple[str, ...]) -> dict[str, Any]
     return {"forms": by_form, "taken": taken}
 
 
+def summarised(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Means over each graph's copies and both choices of labels, by rule and way."""
+    found = []
+    for rule, half, domain, graph in dict.fromkeys(
+        (row["rule"], row["half"], row["domain"], row["graph"]) for row in rows
+    ):
+        own = [row["found"] for row in rows if (row["rule"], row["half"], row["graph"]) == (rule, half, graph)]
+        means = {
+            way: np.mean([each[way] for each in own if way in each], axis=0).round(1).tolist()
+            for way in WAYS
+            if any(way in each for each in own)
+        }
+        found.append({"rule": rule, "half": half, "domain": domain, "graph": graph, "found": means})
+    return found
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--half", choices=tuple(COPIES), default="developed_on")
     parser.add_argument("--second", action="store_true", help="by the second rule")
     parser.add_argument("--third", action="store_true", help="by the third")
     parser.add_argument("--minutes", type=float, default=1e9)
+    parser.add_argument("--rows", type=Path, default=Path("bulk-rows.json"), help="every game, to go on with")
     parser.add_argument("--out", type=Path, default=RESULT)
     given = parser.parse_args()
-    record = json.loads(given.out.read_text()) if given.out.exists() else {}
+    record = json.loads(given.rows.read_text()) if given.rows.exists() else {}
     record = {
         "schema": 1,
         "benchmark": "bulk",
@@ -357,7 +375,8 @@ def main() -> None:
             record["rows"].append(own[-1])
         record["columns"][rule] = ["bulk", "before", *forms]
         record["judged"][f"{rule}, {given.half}"] = judged(own, forms)
-        write_json(given.out, record, compact=True)
+        write_json(given.rows, record, compact=True)
+        write_json(given.out, {**record, "rows": summarised(record["rows"])}, compact=True)
         print(name, copy, json.dumps(own[-1]["found"]), flush=True)
     print(json.dumps(record["judged"], indent=1))
 
