@@ -16,6 +16,7 @@ from sklearn.metrics import f1_score
 
 import nodewise as nw
 from nodewise.classifiers import Gcn
+from nodewise.contracts import Capability
 from nodewise.datasets import default_budget, default_features, load_graph
 from nodewise.environment import Environment, SplitSizes, TestNodes, draw_splits, rollout
 from nodewise.evaluation import evaluate, runs_at_once
@@ -387,3 +388,20 @@ def test_who_cannot_deal_with_several_labels_says_so(who: dict[str, str]) -> Non
 def test_a_policy_is_not_trained_on_sets_of_classes() -> None:
     with pytest.raises(InputError, match="may have several classes"):
         nw.train_policy([nw.load_graph("overlapping")], episodes=1)
+
+
+class MadeWithGcn(Random):
+    """A strategy of one's own that was made with one classifier."""
+
+    capabilities = frozenset[Capability]({"own-classifier"})
+
+    def own_classifier(self) -> tuple[str, dict[str, int]]:
+        return "gcn", {"hidden": 4}
+
+
+def test_a_strategy_of_ones_own_is_played_with_its_own_classifier_unless_another_is_asked_for() -> None:
+    graph = random_graph()
+    own = evaluate(graph, MadeWithGcn(), runs=2, **FEW)
+    same = evaluate(graph, Random(), classifier=Gcn(hidden=4), runs=2, **FEW)
+    assert own.classifier == "gcn" and (own.micro_f1 == same.micro_f1).all() and (own.queries == same.queries).all()
+    assert evaluate(graph, MadeWithGcn(), classifier="views", runs=2, **FEW).classifier == "views"

@@ -405,3 +405,5 @@ def test_without_a_reporter_words_go_to_a_logger_that_is_silent_by_default(
 def test_a_path_given_to_the_class_is_told_how_it_is_opened() -> None:
     with pytest.raises(InputError, match=r"opened with Session.open\('job.nodewise'\)"):
         Session("job.nodewise")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"received Graph: a session is made with Session.create\(path, graph, …\)"):
+        Session(block_graph())  # type: ignore[arg-type]

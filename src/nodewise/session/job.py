@@ -63,6 +63,11 @@ class Job:
     ) -> None:
         if isinstance(cast(Any, log), (str, Path)):
             raise WrongTypeError(f"a session is opened with Session.open({str(log)!r}), made with Session.create(…)")
+        if not isinstance(cast(Any, log), Log):
+            raise WrongTypeError(
+                f"Session() takes an open log, received {type(log).__name__}: a session is made with"
+                " Session.create(path, graph, …) and opened with Session.open(path)"
+            )
         self._log, self._clock, self._lock = log, clock, threading.RLock()
         self._contents = contents = Contents.read(log)
         self._growth = Growth(contents)
