@@ -266,9 +266,10 @@ def main() -> None:
         waiting = {pool.submit(play, *one, given.runs, given.device): one for one in wanted}
         for future in as_completed(waiting):
             domain, name, found = future.result()
-            rows += [{"graph": name, "domain": domain, "copy": waiting[future][0], **row} for row in found]
+            told = {"graph": name, "domain": domain, "copy": waiting[future][0], "runs": given.runs}
+            rows += [{**told, **row} for row in found]
             machines += [machine] if machine not in machines else []
-            record = {"benchmark": "more views", "seed": 0, "runs": given.runs, "machines": machines}
+            record = {"benchmark": "more views", "seed": 0, "machines": machines}
             write_rows(given.out, record, sorted(rows, key=lambda row: (row["copy"], row["domain"], row["graph"])))
             print(domain, name, waiting[future][0], flush=True)
     print_scores(rows)

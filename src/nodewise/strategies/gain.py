@@ -128,7 +128,7 @@ def _is_large(observation: Observation) -> bool:
 def _sight(observation: Observation) -> Sight:
     """What is looked at, all nodes of the graph."""
     return Sight(
-        _posterior(observation),
+        _posterior(observation).for_one_question(),
         observation.pool,
         observation.labelled,
         observation.noise,

@@ -101,7 +101,7 @@ class CudaPosterior(Posterior):
     def _sizes(self) -> dict[str, int]:
         power = kernels.triton.next_power_of_2
         labels, width = max(16, power(self.room)), max(16, power(self.views.columns.shape[2]))
-        return {"LABELS": labels, "WIDTH": width, "CLASSES": max(16, power(self.classes))}
+        return {"LABELS": labels, "WIDTH": width, "CLASSES": max(2, power(self.classes))}
 
     def _losses_again(self) -> None:
         """The members' losses of the labels there are."""
@@ -193,7 +193,7 @@ class CudaPosterior(Posterior):
     def fit(self) -> Fit:
         """Weights and coefficients from the labels so far; without any, all members alike and nothing predicted."""
         _, views, width = self.views.columns.shape
-        members = 2 * views * len(RIDGES)
+        members, sizes = 2 * views * len(RIDGES), self._sizes()
         kernels.weigh[(self.runs, views)](
             self.views.columns,
             self.nodes,
@@ -219,7 +219,7 @@ class CudaPosterior(Posterior):
             posterior._SHARPNESS,
             posterior._RAMP,
             FIRST_RIDGE,
-            **self._sizes(),
+            **{**sizes, "CLASSES": max(16, sizes["CLASSES"])},  # the least that a tensor core multiplies
             MEMBERS=kernels.triton.next_power_of_2(members),
             num_warps=4,
         )
@@ -264,7 +264,7 @@ class CudaPosterior(Posterior):
             posterior._USUAL_TEMPERATURE,
             posterior._TEMPERATURE_LABELS,
             VIEWS=views,
-            AT_ONCE=max(1, min(8, _TRIED_AT_ONCE // (labels * classes))),
+            AT_ONCE=max(1, min(16, _TRIED_AT_ONCE // (labels * classes))),
             LABELS=labels,
             CLASSES=classes,
             num_warps=4 if labels <= 64 else 8,

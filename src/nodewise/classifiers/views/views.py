@@ -313,6 +313,15 @@ class ViewsLearner(Learner):
             self._asker.forget()
         return self._asker
 
+    def for_one_question(self) -> ViewsLearner:
+        """The same labels, looked at once: what follows from them is computed once, in a recorded step as well."""
+        if self._keeps:
+            return self
+        twin = copy(self)
+        twin._keeps = True
+        twin.forget()
+        return twin
+
     def fit(self) -> None:
         """Nothing to do: what is needed is computed when it is asked for."""
 
