@@ -222,7 +222,7 @@ class Session(Job):
             AlreadyLabelledError: where one label a node is enough, somebody else has given another one; says who.
                 Nothing was recorded.
         """
-        many = are_several(node)
+        many = not isinstance(node, (int, str)) and are_several(node)
         nodes = node if many else [node]
         answers = self._among_rows(
             lambda: Answers.check(self._contents, nodes, label, annotator, new_class, overrule, self._alone, many)

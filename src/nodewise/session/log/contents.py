@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
@@ -78,10 +78,12 @@ class Contents:
     def find(self, node: int | str) -> int:
         """The node of that index or name: see `nodewise.graph.nodes.node_index`.
 
+        A row's number, as a query gives it, is the row.
+
         Raises:
             InputError: there is no such node.
         """
-        return node_index(node, self.graph)
+        return node if self._is_row(node) else node_index(node, self.graph)
 
     def find_all(self, nodes: Any) -> list[int]:
         """Several nodes one for one, by indices, names or a mask: see `nodewise.graph.nodes.listed_nodes`.
@@ -89,7 +91,13 @@ class Contents:
         Raises:
             InputError: there is no such node, or it is unclear which are meant.
         """
+        if isinstance(nodes, list) and len(nodes) != self.graph.num_nodes and all(map(self._is_row, nodes)):
+            return nodes.copy()  # as many numbers as nodes could be meant as a mask
         return [self.find(node) for node in listed_nodes(nodes, self.graph)]
+
+    def _is_row(self, node: object) -> TypeGuard[int]:
+        """Whether it is a row's number, so that there is nothing to look up."""
+        return type(node) is int and 0 <= node < self.graph.num_nodes
 
     def name_of(self, node: int) -> str:
         """The node's name where the graph has names, else its index; so is a row whose addition was taken back."""
