@@ -7,7 +7,7 @@ import io
 import pytest
 
 import nodewise as nw
-from nodewise.ground.events import Event, Note, Progress, TextBar, Warned, count, listed, listening
+from nodewise.ground.events import Event, Note, Progress, TextBar, Warned, count, listed, listening, told_apart
 from tests.small_graphs import random_graph
 
 
@@ -74,3 +74,9 @@ def test_listed_quotes_and_cuts() -> None:
     assert listed(["a", 2]) == "'a', '2'"
     assert listed(range(10), most=2) == "'0', '1' and 8 more"
     assert listed([]) == ""
+
+
+def test_names_are_told_apart_by_a_number_that_no_other_has() -> None:
+    assert told_apart(["g", "h", "g", "g"]) == ["g", "h", "g 2", "g 3"]
+    assert told_apart(["g", "g", "g 2"]) == ["g", "g 3", "g 2"]
+    assert told_apart(["g", "g", "g"], keep=[False, True, False]) == ["g", "g", "g 2"]
