@@ -196,6 +196,8 @@ class Comparison:
     def to_dataframe(self, *, runs: bool = False) -> pd.DataFrame:
         """One row for each method in each setting, with means, 95 % intervals and marks; or one a run. Needs pandas.
 
+        Classifiers' settings, the protocol and the splits have columns where they are not as usual.
+
         Args:
             runs: whether every run is a row of its own.
         """
@@ -204,6 +206,7 @@ class Comparison:
             columns, rows = long_form(self)
             frame = pandas.DataFrame(rows, columns=columns)
             return frame.astype(dict.fromkeys(("best", "not_significantly_worse"), bool))
+        unusual = _unusual(self)
         records = [
             {
                 "graph": setting.graph,
@@ -213,6 +216,7 @@ class Comparison:
                 "name": name,
                 "strategy": outcome.strategy,
                 "policy": outcome.policy,
+                **{name: outcome.unusual.get(name) for name in unusual},
                 "seed": self.seed,
                 "run": run,
                 "micro_f1": float(outcome.micro_f1[run]),
@@ -454,8 +458,13 @@ def lead_table(comparison: Comparison) -> ResultTable:
 
 
 def long_form(comparison: Comparison) -> tuple[list[str], list[list[object]]]:
-    """One row for each setting and method: columns and rows."""
-    columns = ["graph", "features", "classifier", "budget", "strategy", "name", "policy", "runs"]
+    """One row for each setting and method: columns and rows.
+
+    Classifiers' settings, the protocol and the splits have columns where one of them is not as usual; a cell is empty
+    where it is.
+    """
+    unusual = _unusual(comparison)
+    columns = ["graph", "features", "classifier", "budget", "strategy", "name", "policy", *unusual, "runs"]
     columns += ["micro_f1", "micro_f1_ci95", "macro_f1", "macro_f1_ci95", "best", "not_significantly_worse", "seconds"]
     further = comparison.further
     columns += [column for name in further for column in (name, f"{name}_ci95")]
@@ -476,6 +485,7 @@ def long_form(comparison: Comparison) -> tuple[list[str], list[list[object]]]:
                     outcome.strategy,
                     name,
                     outcome.policy,
+                    *(outcome.unusual.get(one) for one in unusual),
                     len(outcome.micro_f1),
                     *scores,
                     int(name == best),
@@ -485,6 +495,12 @@ def long_form(comparison: Comparison) -> tuple[list[str], list[list[object]]]:
                 ]
             )
     return columns, rows
+
+
+def _unusual(comparison: Comparison) -> list[str]:
+    """What is not as usual for any method of any setting, by the names that `Evaluation.unusual` has."""
+    outcomes = [outcome for setting in comparison.settings for outcome in setting.outcomes.values()]
+    return list(dict.fromkeys(name for outcome in outcomes for name in outcome.unusual))
 
 
 def _entry(setting: Setting, name: str, metric: Metric | str, best: str, near: frozenset[str]) -> Entry | None:
