@@ -26,6 +26,7 @@ __all__ = [
     "html_table",
     "listed",
     "listening",
+    "percent",
     "told_apart",
 ]
 
@@ -161,6 +162,11 @@ def listening(reporter: Reporter | None, progress: bool) -> Iterator[Reporter]:
 def count(number: int, thing: str, things: str = "") -> str:
     """``"1 edge"``, ``"12,345 edges"``."""
     return f"{number:,} {thing if number == 1 else things or thing + 's'}"
+
+
+def percent(share: float, digits: int = 0) -> str:
+    """``"60 %"`` of 0.6, as the studio's page writes it."""
+    return f"{share:.{digits}%}".replace("%", " %")
 
 
 def html_table(title: str, rows: Mapping[str, str]) -> str:

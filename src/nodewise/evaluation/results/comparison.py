@@ -31,7 +31,7 @@ from nodewise.evaluation.results.statistics import (
 from nodewise.evaluation.results.tables import Entry, ResultTable, to_latex, to_markdown, to_rows
 from nodewise.evaluation.scores import LESS_IS_BETTER, NUMBER_KNOWN, SCORES
 from nodewise.ground.errors import InputError
-from nodewise.ground.events import count
+from nodewise.ground.events import count, percent
 from nodewise.ground.files import write_json
 
 if TYPE_CHECKING:
@@ -451,7 +451,7 @@ def lead_table(comparison: Comparison) -> ResultTable:
     for setting in comparison.settings:
         for test in setting.against_best():
             lead = test.difference.text(sign=True)
-            tests = (f"{100 * test.win_rate:.0f} %", _p(test.corrected_p), _p(test.permutation_p))
+            tests = (percent(test.win_rate), _p(test.corrected_p), _p(test.permutation_p))
             rows.append((_heading(comparison, setting), test.first, test.second, lead, *tests))
     columns = ("setting", "best", "against", "lead in points", "runs won", "p (t, Holm)", "p (sign flips)")
     return ResultTable("The best against the others", columns, tuple(rows), text_columns=3)
