@@ -30,6 +30,7 @@ from nodewise.evaluation import write_json
 from nodewise.graph import Graph
 from nodewise.graph.knn.knn import knn_graph
 from nodewise.ground.compute import one_thread
+from nodewise.ground.events import percent
 from nodewise.session import Session
 from nodewise.session.learning.estimates import audit_accuracy, cross_validated, left_out_accuracy
 
@@ -194,12 +195,12 @@ def table(given: argparse.Namespace) -> None:
     for row in record["rows"]:
         lines.append(
             f"| {row['graph']} | {row['strategy']} | {row['budget']} | {row['audit']} | {row['accuracy']:.1f} % |"
-            f" {row['coverage']:.0%} of {row['sessions']} | {row['bias_points']:+.1f} ± {row['bias_sd']:.1f} |"
+            f" {percent(row['coverage'])} of {row['sessions']} | {row['bias_points']:+.1f} ± {row['bias_sd']:.1f} |"
         )
     mean = sum(row["coverage"] for row in record["rows"]) / len(record["rows"])
     said = (
-        f"Simulated sessions, `benchmarks/session.py audit`; the interval holds the truth in {mean:.0%} of all. The"
-        " last column is in points, mean and deviation over sessions."
+        f"Simulated sessions, `benchmarks/session.py audit`; the interval holds the truth in {percent(mean)} of all."
+        " The last column is in points, mean and deviation over sessions."
     )
     write_between(given.out, "audit table", [said, "", *lines])
     write_between(given.out, "latency table", latency_table())

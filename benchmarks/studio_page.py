@@ -10,6 +10,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from nodewise.ground.events import percent
+
 RESULTS = Path(__file__).parent / "results"
 PAGE = RESULTS.parent.parent / "docs" / "studio.md"
 BEGIN, END = "<!-- measured: written by benchmarks/studio_page.py, do not edit -->", "<!-- measured: end -->"
@@ -42,7 +44,7 @@ def job(record: dict[str, Any]) -> list[str]:
         ),
         (
             f"right in the export, of the {row['export']['rows']:,} rows that nobody labelled",
-            f"{row['export']['right']:.1%}",
+            f"{percent(row['export']['right'], 1)}",
         ),
         ("the map, from the key to the picture", f"{row['map_s']:.1f} s"),
         (
@@ -54,7 +56,7 @@ def job(record: dict[str, Any]) -> list[str]:
                 f"right in the export after {bulk['confirmed']} rows in bulk, of the {bulk['export']['rows']:,} others;"
                 " of the same rows before"
             ),
-            f"{bulk['export']['right']:.1%}; {bulk['same_rows_before']['right']:.1%}",
+            f"{percent(bulk['export']['right'], 1)}; {percent(bulk['same_rows_before']['right'], 1)}",
         ),
         (
             f"the PyTorch export of a table of {sizes['table'] / 1e6:.2f} MB",

@@ -35,6 +35,7 @@ from nodewise.evaluation import write_json
 from nodewise.evaluation.results.statistics import Interval, confidence_interval
 from nodewise.graph import Graph, read_graph
 from nodewise.graph.tensors import GraphTensors
+from nodewise.ground.events import percent
 from nodewise.strategies import make_strategy
 
 ROOT = Path(__file__).parents[1]
@@ -257,7 +258,8 @@ def sureness() -> str:
     reported = record["reported"]
     before, now = (reported["scores"][form] for form in ("as it is", record["taken"]))
     words = ", ".join(
-        f"{words} {old[1]:.2f} → {new[1]:.2f} where {new[2]:.0%} are right (Brier score {old[0]:.3f} → {new[0]:.3f})"
+        f"{words} {old[1]:.2f} → {new[1]:.2f} where {percent(new[2])} are right (Brier score"
+        f" {old[0]:.3f} → {new[0]:.3f})"
         for words, old, new in zip(("no label", "one a class", "two a class"), before, now, strict=True)
     )
     lines += ["", f"On {reported['graph']}, looked at once, the mean probability of what is predicted: {words}."]

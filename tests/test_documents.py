@@ -49,6 +49,25 @@ def test_links_lead_somewhere(path: Path) -> None:
     ]
 
 
+def headings(path: Path) -> set[str]:
+    """What a link may name of a page: its headings, as the site's addresses spell them."""
+    found = re.findall(r"^#+ (.+)$", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in found}
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_links_into_a_page_name_one_of_its_headings(path: Path) -> None:
+    inside = re.findall(r"\]\(([\w./-]*\.md)?#([\w-]+)\)", path.read_text(encoding="utf-8"))
+    pages = {page: headings(path.parent / page if page else path) for page, _ in inside}
+    assert not [f"{page}#{heading}" for page, heading in inside if heading not in pages[page]]
+
+
+def test_each_of_a_reviewer_s_twelve_questions_has_an_answer_with_a_link() -> None:
+    parts = re.split(r"^## (\d+)\. ", (ROOT / "docs" / "reviewer.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    assert parts[1::2] == [str(number) for number in range(1, 13)]
+    assert not [part.splitlines()[0] for part in parts[2::2] if "](" not in part]
+
+
 def test_every_picture_is_shown_on_some_page() -> None:
     shown = {name for path in DOCUMENTS for name in re.findall(r"[\w-]+\.png", path.read_text(encoding="utf-8"))}
     kept = {path.name for folder in ("images", "figures") for path in (ROOT / "docs" / folder).iterdir()}

@@ -209,7 +209,7 @@ def test_what_one_is_given_shows_itself_in_a_line_and_in_notebooks(tmp_path: Pat
         for thing in (*shown, report):
             assert len(repr(thing)) <= 120 and "\n" not in repr(thing) and "0x" not in repr(thing), repr(thing)
     assert repr(fitted.predict()) == f"Predictions(178 rows, {len(fitted.classes)} classes, 0 like nothing seen)"
-    assert repr(report) == "ModelReport('a model': 30 answers, right: 50% of 2 labels of people)"
+    assert repr(report) == "ModelReport('a model': 30 answers, right: 50 % of 2 labels of people)"
 
 
 def test_the_library_has_a_logger_that_says_nothing_until_it_is_asked() -> None:

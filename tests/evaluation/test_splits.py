@@ -19,6 +19,7 @@ from nodewise.cli import main
 from nodewise.environment import SplitSizes
 from nodewise.environment.environment import split_arrays
 from nodewise.evaluation import EvaluationProtocol, public_splits, read_splits, write_splits
+from nodewise.graph.io.files import write_graph
 from nodewise.ground.errors import InputError
 
 
@@ -121,6 +122,61 @@ def test_what_an_export_holds_is_read_back_and_written_alike(tmp_path: Path) -> 
         )
     usual = nw.compare("wine", ["random"], budgets=[6], runs=2).export(tmp_path / "three.json")
     assert "answers" not in json.loads(usual.read_text())["settings"][0]["methods"]["random"]
+
+
+def alike(name: str, shift: int) -> nw.Graph:
+    """Graphs that share what is given as their name, with other labels each."""
+    graph = nw.load_graph("wine")
+    assert graph.y is not None
+    return replace(graph, name=name, y=np.roll(graph.y, shift))
+
+
+def test_graphs_of_one_name_are_exported_and_read_back(tmp_path: Path) -> None:
+    graphs = [alike("g", 0), alike("g", 1), alike("g 2", 2)]
+    first = nw.compare(graphs, ["random"], budgets=[6], runs=2).export(tmp_path / "one.json")
+    again = nw.compare(graphs, ["random"], budgets=[6], runs=2, splits=first).export(tmp_path / "two.json")
+    one, two = (json.loads(path.read_text()) for path in (first, again))
+    assert list(one["graphs"]) == ["g", "g 3", "g 2"] and one["graphs"] == two["graphs"]
+    assert [setting["methods"]["random"]["queries"] for setting in one["settings"]] == [
+        setting["methods"]["random"]["queries"] for setting in two["settings"]
+    ]
+    written = write_splits(tmp_path / "written.json", graphs, runs=2)
+    for graph in graphs:
+        assert read_splits(written, graph) == read_splits(first, graph)
+
+
+@pytest.mark.parametrize("how", ["python", "command line"])
+def test_files_of_one_name_are_exported_and_read_back(tmp_path: Path, how: str) -> None:
+    files = [tmp_path / folder / "mine.npz" for folder in ("a", "b")]
+    for shift, file in enumerate(files):
+        file.parent.mkdir()
+        write_graph(alike("mine", shift), file)
+
+    def export(name: str, splits: Path | None) -> Path:
+        target, given = tmp_path / name, map(str, files)
+        if how == "python":
+            return nw.compare(list(files), ["random"], budgets=[6], runs=2, splits=splits).export(target)
+        more = ["--splits", str(splits)] if splits else []
+        shared = ["--strategies", "random", "--budgets", "6", "--runs", "2", "--quiet", "--export", str(target)]
+        assert main(["compare", *given, *shared, *more]) == 0
+        return target
+
+    first = export("one.json", None)
+    one, two = (json.loads(path.read_text()) for path in (first, export("two.json", first)))
+    assert len(one["graphs"]) == 2 and one["graphs"] == two["graphs"]
+    assert [setting["methods"] for setting in one["settings"]] == [setting["methods"] for setting in two["settings"]]
+
+
+def test_different_splits_that_all_fit_a_graph_are_refused(tmp_path: Path) -> None:
+    graph = nw.load_graph("wine")
+    record = {"name": "wine", "nodes": 178, "splits": [{"test": [1, 2]}]}
+    for other, said in ((record, None), ({**record, "splits": [{"test": [1, 3]}]}, "2 different lists of splits")):
+        (tmp_path / "both.json").write_text(json.dumps({"graphs": {"wine": record, "wine 2": other}}))
+        if said is None:
+            assert read_splits(tmp_path / "both.json", graph).columns == ((1, 2),)
+        else:
+            with pytest.raises(InputError, match=said):
+                read_splits(tmp_path / "both.json", graph)
 
 
 SCRIPT = """

@@ -46,4 +46,4 @@ def test_table_tells_counts_degree_homophily_and_notes() -> None:
 
 def test_table_tells_centred_sparse_features() -> None:
     graph = Graph.build([[0], [1]], x=sp.csr_matrix([[1.0, 0.0], [0.0, 0.0]]), x_offset=[0.5, 0.0])
-    assert "2 (sparse, 25.00% non-zero, centred)" in graph._repr_html_()
+    assert "2 (sparse, 25.00 % non-zero, centred)" in graph._repr_html_()

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import io
+import re
+from pathlib import Path
 
 import pytest
 
 import nodewise as nw
-from nodewise.ground.events import Event, Note, Progress, TextBar, Warned, count, listed, listening
+from nodewise.ground.events import Event, Note, Progress, TextBar, Warned, count, listed, listening, percent, told_apart
 from tests.small_graphs import random_graph
 
 
@@ -74,3 +76,16 @@ def test_listed_quotes_and_cuts() -> None:
     assert listed(["a", 2]) == "'a', '2'"
     assert listed(range(10), most=2) == "'0', '1' and 8 more"
     assert listed([]) == ""
+
+
+def test_names_are_told_apart_by_a_number_that_no_other_has() -> None:
+    assert told_apart(["g", "h", "g", "g"]) == ["g", "h", "g 2", "g 3"]
+    assert told_apart(["g", "g", "g 2"]) == ["g", "g 3", "g 2"]
+    assert told_apart(["g", "g", "g"], keep=[False, True, False]) == ["g", "g", "g 2"]
+
+
+def test_shares_are_written_in_one_form_everywhere() -> None:
+    assert (percent(0.6), percent(0.125, 1), percent(1)) == ("60 %", "12.5 %", "100 %")
+    source = Path(nw.__file__).parent
+    lines = [line for path in source.rglob("*.py") for line in path.read_text(encoding="utf-8").splitlines()]
+    assert not [line for line in lines if re.search(r":\.\d%\}", line)], "percent() of nodewise.ground.events"

@@ -16,7 +16,7 @@ from nodewise.evaluation.results.comparison import Comparison
 from nodewise.evaluation.task import ChunkStore
 from nodewise.graph import Graph
 from nodewise.ground.errors import InputError
-from nodewise.ground.events import Reporter, listening
+from nodewise.ground.events import Reporter, listening, told_apart
 from nodewise.policy import Policy
 from nodewise.strategies import DEFAULT_STRATEGY
 
@@ -112,14 +112,8 @@ def numbered(contests: Sequence[Contest], keep: Sequence[bool]) -> list[Contest]
     Args:
         keep: which keep their names, since the caller gave them.
     """
-    met: dict[str, int] = {}
-    named = []
-    for contest, kept in zip(contests, keep, strict=True):
-        met[contest.name] = met.get(contest.name, 0) + 1
-        named.append(
-            contest if kept or met[contest.name] == 1 else replace(contest, name=f"{contest.name} {met[contest.name]}")
-        )
-    return named
+    names = told_apart([contest.name for contest in contests], keep)
+    return [replace(contest, name=name) for contest, name in zip(contests, names, strict=True)]
 
 
 def _once(graphs: list[Any]) -> list[Any]:

@@ -15,9 +15,17 @@ from nodewise.environment import SplitSizes, TestNodes
 from nodewise.environment.environment import split_arrays
 from nodewise.graph import Graph
 from nodewise.ground.errors import InputError
+from nodewise.ground.events import told_apart
 from nodewise.ground.files import write_json
 
-__all__ = ["PUBLIC", "public_splits", "read_splits", "resolve_splits", "split_record", "write_splits"]
+__all__ = [
+    "PUBLIC",
+    "public_splits",
+    "read_splits",
+    "resolve_splits",
+    "split_record",
+    "write_splits",
+]
 
 PUBLIC = "public"
 """The name of the split that a data set was published with."""
@@ -37,6 +45,7 @@ def split_record(
     test, validation, pool = split_arrays(labels, name, runs, seed, 0, sizes)
     same = validation is test
     return {
+        "name": name,
         "nodes": len(labels),
         "labels": _digest(labels),
         "splits": [
@@ -55,6 +64,8 @@ def write_splits(
 ) -> Path:
     """Writes the splits that `nodewise.evaluate` and `nodewise.compare` draw with these runs and this seed, as JSON.
 
+    Graphs may share a name: the second "g" is kept as "g 2", and each is found again by its name and labels.
+
     Example:
         >>> import nodewise as nw
         >>> from nodewise.evaluation import read_splits, write_splits
@@ -69,10 +80,10 @@ def write_splits(
         if graph.y is None:
             raise InputError(f"graph {graph.name!r} has no labels: its nodes cannot be split")
     held = {
-        graph.name: split_record(
+        called: split_record(
             np.asarray(graph.y, dtype=np.int64), graph.name, runs, seed, splits or default_splits(graph)
         )
-        for graph in given
+        for called, graph in zip(told_apart([graph.name for graph in given]), given, strict=True)
     }
     write_json(Path(path), {"schema": 1, "kind": "splits", "seed": seed, "graphs": held})
     return Path(path)
@@ -83,10 +94,12 @@ def read_splits(path: str | Path, graph: Graph) -> TestNodes:
 
     Args:
         path: a file of `write_splits`, of ``Comparison.export``, or one made elsewhere: ``graphs`` holds, by a graph's
-            name, ``nodes`` (how many) and ``splits``, each with ``test`` and perhaps ``validation`` and ``pool``.
+            name, ``nodes`` (how many) and ``splits``, each with ``test`` and perhaps ``validation`` and ``pool``. An
+            entry may be called otherwise and have the graph's ``name``; of several, the one for its nodes and
+            ``labels`` is taken.
 
     Raises:
-        InputError: the file is none, or holds no splits of this graph.
+        InputError: the file is none, holds no splits of this graph, or different ones that all fit it.
     """
     try:
         record = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -98,23 +111,31 @@ def read_splits(path: str | Path, graph: Graph) -> TestNodes:
         raise InputError(
             f"{path} holds no splits ({type(error).__name__}: {error}): write_splits() writes them"
         ) from None
-    held = graphs.get(graph.name)
-    if held is None:
+    named = [held for key, held in graphs.items() if graph.name in (key, _name_in(held))]
+    if not named:
         raise InputError(f"{path} holds splits of {', '.join(names) or 'nothing'}, none of the graph {graph.name!r}")
     try:
-        count, splits = int(held["nodes"]), list(held["splits"])
-        parts = [_columns(splits, name) for name in ("test", "validation", "pool")]
+        fitting = [held for held in named if _fits(held, graph)]
+        read = dict.fromkeys(
+            tuple(_columns(list(held["splits"]), part) for part in ("test", "validation", "pool")) for held in fitting
+        )
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(f"{path} has no splits of {graph.name!r} that can be read ({error})") from None
-    labels = held.get("labels")
-    if count != graph.num_nodes or (labels and graph.y is not None and labels != _digest(graph.y)):
+    if not read:
+        counts = " or ".join(dict.fromkeys(str(held["nodes"]) for held in named))
         raise InputError(
-            f"{path} holds splits of a graph {graph.name!r} with {count} nodes and perhaps other labels; this one has"
+            f"{path} holds splits of a graph {graph.name!r} with {counts} nodes and perhaps other labels; this one has"
             f" {graph.num_nodes}: use the graph that they were made for"
         )
-    if not parts[0]:
+    if len(read) > 1:
+        raise InputError(
+            f"{path} holds {len(read)} different lists of splits of graphs {graph.name!r} with these nodes and labels:"
+            " give each graph a name of its own, and write the splits anew"
+        )
+    (test, validation, pool), *_ = read
+    if not test:
         raise InputError(f"{path} has no test nodes for {graph.name!r}: each split needs them")
-    return TestNodes(parts[0], graph.num_nodes, parts[1], parts[2])
+    return TestNodes(test, graph.num_nodes, validation, pool)
 
 
 def public_splits(graph: Graph) -> TestNodes:
@@ -138,6 +159,17 @@ def resolve_splits(given: SplitSizes | TestNodes | str | Path, graph: Graph) -> 
     if given == PUBLIC:
         return public_splits(graph)
     return read_splits(given, graph) if isinstance(given, (str, Path)) else given
+
+
+def _name_in(held: Any) -> Any:
+    """The name of the graph that an entry of a file is for, where it says one beside what it is called."""
+    return held.get("name") if isinstance(held, Mapping) else None
+
+
+def _fits(held: Mapping[str, Any], graph: Graph) -> bool:
+    """Whether an entry of a file is for the graph's nodes and, where it says which, its labels."""
+    labels = held.get("labels")
+    return int(held["nodes"]) == graph.num_nodes and not (labels and graph.y is not None and labels != _digest(graph.y))
 
 
 def _columns(splits: Sequence[Mapping[str, Any]], name: str) -> tuple[tuple[int, ...], ...]:

@@ -438,7 +438,10 @@ class Graph:
 
     @classmethod
     def from_scipy(cls, adjacency: Any, x: Any = None, y: Any = None, **parts: Any) -> Graph:
-        """The graph whose edges are the non-zero entries of a square matrix; further parts as for `build`."""
+        """The graph whose edges are the non-zero entries of a square matrix; further parts as for `build`.
+
+        Stored entries of 0 are no edges, and noted; see `nodewise.graph.convert.matrices.from_scipy`.
+        """
         from nodewise.graph.convert.matrices import from_scipy
 
         return from_scipy(adjacency, x, y, **parts)

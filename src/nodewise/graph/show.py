@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from nodewise.ground.events import count, html_table
+from nodewise.ground.events import count, html_table, percent
 
 if TYPE_CHECKING:
     from nodewise.graph.graph import Graph
@@ -81,7 +81,7 @@ def _features_in_words(graph: Graph) -> str:
     if graph.x is None:
         return "none (views looks at the edges alone; other classifiers are given structural features)"
     size = max(1, graph.num_nodes * graph.num_features)
-    stored = "dense" if isinstance(graph.x, np.ndarray) else f"sparse, {graph.x.nnz / size:.2%} non-zero"
+    stored = "dense" if isinstance(graph.x, np.ndarray) else f"sparse, {percent(graph.x.nnz / size, 2)} non-zero"
     return f"{graph.num_features:,} ({stored}{', centred' if graph.x_offset is not None else ''}){_done(graph)}"
 
 

@@ -8,7 +8,7 @@ import logging
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from html import escape
@@ -26,6 +26,8 @@ __all__ = [
     "html_table",
     "listed",
     "listening",
+    "percent",
+    "told_apart",
 ]
 
 _WIDTH = 24
@@ -162,6 +164,11 @@ def count(number: int, thing: str, things: str = "") -> str:
     return f"{number:,} {thing if number == 1 else things or thing + 's'}"
 
 
+def percent(share: float, digits: int = 0) -> str:
+    """``"60 %"`` of 0.6, as the studio's page writes it."""
+    return f"{share:.{digits}%}".replace("%", " %")
+
+
 def html_table(title: str, rows: Mapping[str, str]) -> str:
     """A small table for notebooks, a fact a row; whatever comes from the data is escaped."""
     cells = "".join(
@@ -176,6 +183,23 @@ def listed(names: Iterable[object], most: int = 8) -> str:
     every = list(names)
     shown = ", ".join(repr(str(name)) for name in every[:most])
     return shown + (f" and {len(every) - most} more" if len(every) > most else "")
+
+
+def told_apart(names: Sequence[str], keep: Sequence[bool] = ()) -> list[str]:
+    """The names, a number after each that an earlier one has: ``["g", "g 2"]`` of two that are "g"; none is new twice.
+
+    Args:
+        keep: which stay as they are; by default none must.
+    """
+    taken, met, called = set(names), set[str](), list[str]()
+    for name, kept in zip(names, keep or [False] * len(names), strict=True):
+        free, number = name, 2
+        while name in met and not kept and free in taken:
+            free, number = f"{name} {number}", number + 1
+        met.add(name)
+        taken.add(free)
+        called.append(free)
+    return called
 
 
 class _Warnings:

@@ -153,7 +153,7 @@ def test_people_who_agree_are_told_by_kappa(job: Path, capfd: pytest.CaptureFixt
             run(capfd, "tell", job, node, "Mr. Hi" if node == "0" else "Officer", "--annotator", who)
     out = run(capfd, "status", job, "--brief")[0]
     assert (
-        "100% of pairs of votes, Fleiss' kappa 1.00" in out
+        "100 % of pairs of votes, Fleiss' kappa 1.00" in out
         and "ada and bob: kappa 1.00 on 2 nodes" in out
         and "Officer 1.00" in out
     )

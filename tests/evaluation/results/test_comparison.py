@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 import nodewise as nw
-from nodewise.evaluation import Comparison, Evaluation, Setting, paired_comparison
+from nodewise.evaluation import Comparison, Evaluation, EvaluationProtocol, Setting, paired_comparison
 from nodewise.evaluation.results.comparison import lead_table, long_form, score_table, time_table
+from nodewise.evaluation.results.evaluation import GivenSplits
 from nodewise.evaluation.results.files import write_comparison
 from nodewise.evaluation.results.statistics import rank_strategies
 from nodewise.evaluation.results.tables import Entry, to_rows
@@ -88,6 +89,36 @@ def test_long_form_has_a_row_for_each_setting_and_method(comparison: Comparison)
     columns, rows = long_form(comparison)
     assert len(rows) == 12 and all(len(row) == len(columns) for row in rows)
     assert sum(row[columns.index("best")] == 1 for row in rows) == 4
+
+
+def test_what_is_not_as_usual_has_columns_of_its_own(comparison: Comparison, tmp_path: Path) -> None:
+    unusual = {"classifier_settings", "protocol", "splits"}
+    for held in (comparison, comparison.to_dataframe(), comparison.to_dataframe(runs=True)):
+        assert not unusual & set(long_form(held)[0] if isinstance(held, Comparison) else held.columns)
+
+    protocol = EvaluationProtocol(round_size=2, noise=0.1)
+    splits = GivenSplits("2 splits of mine.json, in turn", {})
+    changed = {
+        name: replace(
+            one, protocol=protocol, splits=splits, classifier_settings={"hidden": 32} if name == "age" else {}
+        )
+        for name, one in comparison.settings[0].outcomes.items()
+    }
+    mixed = replace(comparison, settings=(replace(comparison.settings[0], outcomes=changed), comparison.settings[1]))
+    write_comparison(mixed, tmp_path, plots=False)
+    rows = list(csv.DictReader((tmp_path / "table.csv").read_text().splitlines()))
+    told = {row["name"]: tuple(row[name] for name in sorted(unusual)) for row in rows[:3]}
+    words = ("rounds of 2 queries, 10 % of the answers wrong", splits.words)
+    assert told == {"random": ("", *words), "age": ("hidden=32", *words), "policy": ("", *words)}
+    assert all(row[name] == "" for row in rows[3:] for name in unusual)
+    for frame in (mixed.to_dataframe(), mixed.to_dataframe(runs=True)):
+        assert frame["protocol"].iloc[0] == words[0] and frame["splits"].isna().iloc[-1]
+    assert changed["age"].to_dataframe()["classifier_settings"].tolist() == ["hidden=32"] * 30
+
+
+def test_scores_alone_are_no_other_protocol(comparison: Comparison) -> None:
+    one = next(iter(comparison.settings[0].outcomes.values()))
+    assert replace(one, protocol=EvaluationProtocol(scores=("log_loss",))).unusual == {}
 
 
 def test_ranking_counts_a_graph_once(comparison: Comparison) -> None:

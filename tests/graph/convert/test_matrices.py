@@ -31,9 +31,20 @@ def test_any_matrix_form_is_read(form: type) -> None:
     assert "1 self loop dropped" in graph.notes
 
 
-def test_stored_zeros_are_no_edges() -> None:
-    matrix = sp.csr_matrix((np.array([0.0, 1.0]), (np.array([0, 1]), np.array([1, 2]))), shape=(3, 3))
-    assert Graph.from_scipy(matrix).edge_index.tolist() == [[1], [2]]
+@pytest.mark.parametrize("kind", [float, int, bool])
+@pytest.mark.parametrize("directed", [False, True])
+def test_stored_zeros_are_no_edges_and_noted(kind: type, directed: bool) -> None:
+    ends = np.array([[0, 1, 1, 2], [1, 0, 2, 1]])
+    matrix = sp.csr_matrix((np.array([0, 0, 1, 1], dtype=kind), (ends[0], ends[1])), shape=(3, 3))
+    graph = Graph.from_scipy(matrix, notes=["mine"], directed=directed)
+    assert graph.edge_index.tolist() == [[1], [2]]
+    assert graph.notes[:2] == ("mine", "2 stored entries of 0 taken as no edge")
+    assert Graph.from_scipy(matrix[:2, :2]).notes[0] == "2 stored entries of 0 taken as no edge"
+
+
+def test_zeros_that_are_not_stored_are_not_noted() -> None:
+    for matrix in (np.eye(3)[::-1], sp.csr_matrix(np.eye(3)[::-1])):
+        assert not any("stored" in note for note in Graph.from_scipy(matrix).notes)
 
 
 def test_a_matrix_that_is_not_square_is_refused() -> None:

@@ -229,7 +229,7 @@ def test_with_one_class_alone_nothing_is_known_yet(tmp_path: Path, classifier: s
         assert {(point.confidence, point.changed) for point in report.curve} == {(None, None)}
         assert report.left_out is None and report.cross_validated is None and report.next_change is None
         assert report.words[-1].startswith("so far only a has labels, so nothing else can be predicted")
-        assert not any("settled" in line or "100%" in line for line in report.words)
+        assert not any("settled" in line or "100 %" in line for line in report.words)
         session.tell([40, 41], ["b", "b"])
         report = session.stop_report()
         assert [point.confidence is None for point in report.curve] == [True] * 6 + [False] * 2

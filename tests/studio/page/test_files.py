@@ -61,6 +61,14 @@ def test_panels_are_given_what_they_show_and_what_they_call(known: str, by: set[
     assert {name for name, text in TEXTS.items() if importing.search(text)} == by
 
 
+@pytest.mark.parametrize("name", [name for name in TEXTS if name.endswith((".js", ".html"))])
+def test_a_share_is_written_with_a_space_and_by_one_function(name: str) -> None:
+    """It is "60 %"; "60%" is a style's width alone, and modules leave shares to `percent` of ``dom.js``."""
+    lines = [line for line in TEXTS[name].splitlines() if 'setProperty("width"' not in line]
+    assert not [line for line in lines if re.search(r"[\w})]%|\u00a0%|&nbsp;%", line)]
+    assert name == "dom.js" or not [line for line in lines if re.search(r"\$\{[^}]*\} %", line)]
+
+
 @pytest.mark.parametrize("name", [name for name in TEXTS if not name.endswith(".svg")])
 def test_lines_are_short_enough_to_read(name: str) -> None:
     """The formatter wraps neither comments nor texts, and no HTML."""

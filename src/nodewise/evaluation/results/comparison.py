@@ -31,7 +31,7 @@ from nodewise.evaluation.results.statistics import (
 from nodewise.evaluation.results.tables import Entry, ResultTable, to_latex, to_markdown, to_rows
 from nodewise.evaluation.scores import LESS_IS_BETTER, NUMBER_KNOWN, SCORES
 from nodewise.ground.errors import InputError
-from nodewise.ground.events import count
+from nodewise.ground.events import count, percent
 from nodewise.ground.files import write_json
 
 if TYPE_CHECKING:
@@ -196,6 +196,8 @@ class Comparison:
     def to_dataframe(self, *, runs: bool = False) -> pd.DataFrame:
         """One row for each method in each setting, with means, 95 % intervals and marks; or one a run. Needs pandas.
 
+        Classifiers' settings, the protocol and the splits have columns where they are not as usual.
+
         Args:
             runs: whether every run is a row of its own.
         """
@@ -204,6 +206,7 @@ class Comparison:
             columns, rows = long_form(self)
             frame = pandas.DataFrame(rows, columns=columns)
             return frame.astype(dict.fromkeys(("best", "not_significantly_worse"), bool))
+        unusual = _unusual(self)
         records = [
             {
                 "graph": setting.graph,
@@ -213,6 +216,7 @@ class Comparison:
                 "name": name,
                 "strategy": outcome.strategy,
                 "policy": outcome.policy,
+                **{name: outcome.unusual.get(name) for name in unusual},
                 "seed": self.seed,
                 "run": run,
                 "micro_f1": float(outcome.micro_f1[run]),
@@ -447,15 +451,20 @@ def lead_table(comparison: Comparison) -> ResultTable:
     for setting in comparison.settings:
         for test in setting.against_best():
             lead = test.difference.text(sign=True)
-            tests = (f"{100 * test.win_rate:.0f} %", _p(test.corrected_p), _p(test.permutation_p))
+            tests = (percent(test.win_rate), _p(test.corrected_p), _p(test.permutation_p))
             rows.append((_heading(comparison, setting), test.first, test.second, lead, *tests))
     columns = ("setting", "best", "against", "lead in points", "runs won", "p (t, Holm)", "p (sign flips)")
     return ResultTable("The best against the others", columns, tuple(rows), text_columns=3)
 
 
 def long_form(comparison: Comparison) -> tuple[list[str], list[list[object]]]:
-    """One row for each setting and method: columns and rows."""
-    columns = ["graph", "features", "classifier", "budget", "strategy", "name", "policy", "runs"]
+    """One row for each setting and method: columns and rows.
+
+    Classifiers' settings, the protocol and the splits have columns where one of them is not as usual; a cell is empty
+    where it is.
+    """
+    unusual = _unusual(comparison)
+    columns = ["graph", "features", "classifier", "budget", "strategy", "name", "policy", *unusual, "runs"]
     columns += ["micro_f1", "micro_f1_ci95", "macro_f1", "macro_f1_ci95", "best", "not_significantly_worse", "seconds"]
     further = comparison.further
     columns += [column for name in further for column in (name, f"{name}_ci95")]
@@ -476,6 +485,7 @@ def long_form(comparison: Comparison) -> tuple[list[str], list[list[object]]]:
                     outcome.strategy,
                     name,
                     outcome.policy,
+                    *(outcome.unusual.get(one) for one in unusual),
                     len(outcome.micro_f1),
                     *scores,
                     int(name == best),
@@ -485,6 +495,12 @@ def long_form(comparison: Comparison) -> tuple[list[str], list[list[object]]]:
                 ]
             )
     return columns, rows
+
+
+def _unusual(comparison: Comparison) -> list[str]:
+    """What is not as usual for any method of any setting, by the names that `Evaluation.unusual` has."""
+    outcomes = [outcome for setting in comparison.settings for outcome in setting.outcomes.values()]
+    return list(dict.fromkeys(name for outcome in outcomes for name in outcome.unusual))
 
 
 def _entry(setting: Setting, name: str, metric: Metric | str, best: str, near: frozenset[str]) -> Entry | None:

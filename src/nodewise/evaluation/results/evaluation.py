@@ -127,9 +127,22 @@ class Evaluation:
     @property
     def learner(self) -> str:
         """The classifier's name, with its settings where they are not its defaults: ``"gcn with hidden=32"``."""
-        named = self.classifier if self.classifier in CLASSIFIERS else ""
-        changed = [f"{key}={value}" for key, value in self.classifier_settings.items() if named]
-        return " with ".join(filter(None, (self.classifier, ", ".join(changed))))
+        return " with ".join(filter(None, (self.classifier, self._changed())))
+
+    @property
+    def unusual(self) -> dict[str, str]:
+        """What is not as usual, in words, by name: the classifier's settings, the protocol, the splits."""
+        words = {
+            "classifier_settings": self._changed(),
+            "protocol": "" if self.protocol is None else self.protocol.words(),
+            "splits": "" if self.splits is None else self.splits.words,
+        }
+        return {name: said for name, said in words.items() if said}
+
+    def _changed(self) -> str:
+        """The classifier's settings that are not its defaults; those of one's own are told by its name."""
+        named = self.classifier_settings if self.classifier in CLASSIFIERS else {}
+        return ", ".join(f"{key}={value}" for key, value in named.items())
 
     @property
     def shown(self) -> dict[str, str]:
@@ -152,9 +165,12 @@ class Evaluation:
         return np.asarray(np.where(self.queries >= 0, each[self.queries], 0.0).sum(1))
 
     def to_dataframe(self) -> pd.DataFrame:
-        """One row a run: what was run, and its scores in percent. Needs pandas."""
+        """One row a run: what was run, and its scores in percent. Needs pandas.
+
+        The classifier's settings, the protocol and the splits have columns where they are not as usual.
+        """
         names = ("graph", "features", "strategy", "policy", "classifier", "budget", "seed")
-        same = {name: getattr(self, name) for name in names}
+        same = {**{name: getattr(self, name) for name in names}, **self.unusual}
         return import_pandas().DataFrame(
             {**same, "run": range(self.runs), "micro_f1": self.micro_f1, "macro_f1": self.macro_f1, **self.further}
         )

@@ -9,7 +9,7 @@ from typing import Any
 
 from nodewise.classifiers import unusual_settings
 from nodewise.evaluation.results.tables import Entry, ResultTable, to_markdown
-from nodewise.ground.events import count
+from nodewise.ground.events import count, percent
 
 __all__ = ["graph_title", "lead_table", "p_value", "part_table", "record_tables", "render"]
 
@@ -131,7 +131,7 @@ def lead_table(part: Record) -> ResultTable:
                     test["second"],
                     _score(test["difference"], test["ci95"], sign=True),
                     theirs,
-                    f"{100 * test['win_rate']:.0f} %",
+                    percent(test["win_rate"]),
                     p_value(test["corrected_p"]),
                     p_value(test["permutation_p"]),
                 )
@@ -215,8 +215,8 @@ def _sequence_table(record: Record) -> ResultTable:
             one["name"],
             _score(scores[one["name"]]["mean"], scores[one["name"]]["ci95"]),
             "" if one["paper_micro_f1"] is None else f"{one['paper_micro_f1']:.2f}",
-            f"{100 * one['same_class_in_runs']:.0f} %",
-            f"{100 * one['same_class_in_sequence']:.0f} %",
+            percent(one["same_class_in_runs"]),
+            percent(one["same_class_in_sequence"]),
             _range(one["same_class_in_other_sequences"]),
             str(one["distinct_classes"]),
             " ".join(map(str, one["sequence"])),

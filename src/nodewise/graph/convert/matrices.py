@@ -14,6 +14,7 @@ from nodewise.graph.graph import Graph
 from nodewise.graph.tables.table import dropped_of_edges
 from nodewise.graph.weights import mirrored_once
 from nodewise.ground.errors import GraphError
+from nodewise.ground.events import count
 
 if TYPE_CHECKING:
     from nodewise.graph.checks import Features
@@ -26,8 +27,8 @@ def from_scipy(adjacency: Any, x: Any = None, y: Any = None, **parts: Any) -> Gr
 
     Args:
         adjacency: sparse or dense [node, node]; entries that are not all 0 or 1 are the edges' weights. Where an entry
-            and its mirror image differ, they add up. Direction is dropped, and noted, but for `directed=True`: then an
-            entry is an edge from its row to its column.
+            and its mirror image differ, they add up. A stored 0 is no edge, and noted. Direction is dropped, and noted,
+            but for `directed=True`: then an entry is an edge from its row to its column.
         x: features, as for `Graph.build`.
         y: labels, as for `Graph.build`.
         **parts: any further argument of `Graph.build`, such as `class_names` or `name`.
@@ -42,7 +43,11 @@ def from_scipy(adjacency: Any, x: Any = None, y: Any = None, **parts: Any) -> Gr
             " for each node"
         )
     there = matrix.data != 0
-    notes = list(parts.pop("notes", ()))
+    zeros = len(there) - int(np.count_nonzero(there))
+    notes = [
+        *parts.pop("notes", ()),
+        *([f"{count(zeros, 'stored entry', 'stored entries')} of 0 taken as no edge"] if zeros else []),
+    ]
     edges, weights = np.stack([matrix.row[there], matrix.col[there]]), matrix.data[there]
     return of_both_ways(
         edges, None if weights.dtype == bool else weights, num_nodes=matrix.shape[0], x=x, y=y, notes=notes, **parts

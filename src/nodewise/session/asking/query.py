@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from nodewise.contracts import Explains, can
 from nodewise.ground.compute import one_thread
-from nodewise.ground.events import count
+from nodewise.ground.events import count, percent
 from nodewise.session.answers import ClassList, Draft
 from nodewise.session.meaning.rules import Moment, Plan
 
@@ -190,7 +190,7 @@ class Explainer:
         numbers, chances = self._learner.by_class(row, self._classes)
         column = int((chances[0] * (1 - chances[0])).argmax())
         name, chance = self._classes.name(numbers[column]), float(chances[0, column])
-        return f"of its classes, {name} is the least certain: the classifier gives it {chance:.0%}"
+        return f"of its classes, {name} is the least certain: the classifier gives it {percent(chance)}"
 
     def _in_common(self, node: int) -> list[str]:
         """What the node shares with a labelled one, by the name of what is shared."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nodewise.contracts import can
-from nodewise.ground.events import Progress, Reporter, Silent, count, html_table
+from nodewise.ground.events import Progress, Reporter, Silent, count, html_table, percent
 from nodewise.session.answers import Answer
 from nodewise.session.learning.estimates import (
     Accuracy,
@@ -338,7 +338,8 @@ def _words(
     said = []
     if rate is not None and change is not None:
         said.append(
-            f"a label changed {rate:.1%} of the predictions lately; the next ten may change {change:.1%} together"
+            f"a label changed {percent(rate, 1)} of the predictions lately; the next ten may change"
+            f" {percent(change, 1)} together"
         )
     audit = points[-1].audit
     if audit is not None and audit.nodes < _ENOUGH:
@@ -351,36 +352,40 @@ def _words(
         what = f"accuracy on {audit.nodes} nodes drawn at random:"
         if f1 is not None:
             what = f"nodes with exactly the right classes, of {audit.nodes} drawn at random:"
-        said.append(f"{what} {audit.mean:.0%}, with 95 % confidence {audit.low:.0%} to {audit.high:.0%} (unbiased)")
+        said.append(
+            f"{what} {percent(audit.mean)}, with 95 % confidence {percent(audit.low)} to {percent(audit.high)}"
+            " (unbiased)"
+        )
         score = None if f1 is None else f1[0]
         if score is not None:
             said.append(
-                f"Micro-F1 over all classes on the same nodes: {score.mean:.0%}, {score.low:.0%} to {score.high:.0%}"
+                f"Micro-F1 over all classes on the same nodes: {percent(score.mean)}, {percent(score.low)} to"
+                f" {percent(score.high)}"
             )
     if left_out is not None and f1 is not None:
         score = f1[1]
-        beside = "" if score is None else f", and Micro-F1 over all classes is {score.mean:.0%}"
+        beside = "" if score is None else f", and Micro-F1 over all classes is {percent(score.mean)}"
         said.append(
-            f"predicted from all the others, {left_out.mean:.0%} of the {left_out.nodes} labels have exactly the right"
-            f" classes{beside}; biased, since they were chosen and not drawn at random"
+            f"predicted from all the others, {percent(left_out.mean)} of the {left_out.nodes} labels have exactly the"
+            f" right classes{beside}; biased, since they were chosen and not drawn at random"
         )
     elif left_out is not None:
         said.append(
-            f"predicted from all the others, {left_out.mean:.0%} of the {left_out.nodes} labels are right; "
+            f"predicted from all the others, {percent(left_out.mean)} of the {left_out.nodes} labels are right; "
             f"biased, since they were chosen and not drawn at random: {_bias_words(left_out_bias())}"
         )
     if lack is not None:
         said.append(lack)
     if crossed is not None:
         said.append(
-            f"cross-validated on the {crossed.nodes} labels: {crossed.mean:.0%}; biased, since they were chosen and not"
-            " drawn at random"
+            f"cross-validated on the {crossed.nodes} labels: {percent(crossed.mean)}; biased, since they were chosen"
+            " and not drawn at random"
         )
     if gain is not None and audit is not None and audit.nodes >= _ENOUGH:
         said.append(
             f"the next ten labels may bring {100 * gain:.1f} points of accuracy, if the curve goes on as it has"
             if f1 is None
-            else f"with the next ten labels {100 * gain:.1f} % more of the nodes may have exactly the right classes, if"
+            else f"with the next ten labels {percent(gain, 1)} more of the nodes may have exactly the right classes, if"
             " the curve goes on as it has"
         )
     if random is not None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from nodewise.ground.events import count
+from nodewise.ground.events import count, percent
 from nodewise.session.answers import Answer
 from nodewise.session.learning.estimates import Accuracy, wilson
 
@@ -43,7 +43,7 @@ class ModelReport:
     def __repr__(self) -> str:
         """One line: how many answers, and how right they are by people's labels and by the audit."""
         shares = {"labels of people": self.by_labels, "of the audit": self.by_audit}
-        said = [f"{share.mean:.0%} of {share.nodes} {what}" for what, share in shares.items() if share is not None]
+        said = [f"{percent(share.mean)} of {share.nodes} {what}" for what, share in shares.items() if share is not None]
         right = ", ".join(said) or "not judged yet"
         return f"ModelReport({self.name!r}: {count(self.answers, 'answer')}, right: {right})"
 

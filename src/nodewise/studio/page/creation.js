@@ -1,6 +1,6 @@
 // The form for a new session: what to show, what is known, how many labels to spend.
 
-import { h, show } from "./dom.js";
+import { h, percent, show } from "./dom.js";
 import { dropZone } from "./drop_zone.js";
 
 const SEPARATORS = [
@@ -116,7 +116,7 @@ export function creationForm(file, table, settings, taken, create, reading = {},
       share === 1
         ? "Every row of this table is labelled already, so there is nothing left to ask " +
             "unless they serve as an answer key."
-        : `About ${Math.round(100 * share)} % of the rows are labelled already.`,
+        : `About ${percent(share)} of the rows are labelled already.`,
     );
   };
   fields.label.addEventListener("change", drawKey);

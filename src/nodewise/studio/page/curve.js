@@ -5,7 +5,7 @@ import { count, h, percent, s } from "./dom.js";
 
 const WIDTH = 270;
 const HEIGHT = 142;
-const EDGE = { left: 34, right: 10, top: 8, bottom: 24 };
+const EDGE = { left: 38, right: 10, top: 8, bottom: 24 };
 
 /** A figure for a report of the API. */
 export function curve(report) {
@@ -55,7 +55,7 @@ function grid(x, y, least, most) {
   return [
     [0, 0.5, 1].map((share) => [
       s("line", { class: "grid", x1: EDGE.left, x2: WIDTH - EDGE.right, y1: y(share), y2: y(share) }),
-      s("text", { class: "tick", x: EDGE.left - 5, y: y(share) + 3.5, "text-anchor": "end" }, `${share * 100}%`),
+      s("text", { class: "tick", x: EDGE.left - 5, y: y(share) + 3.5, "text-anchor": "end" }, percent(share)),
     ]),
     [least, most].map((labels, index) =>
       s(

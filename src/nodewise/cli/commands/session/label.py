@@ -11,7 +11,7 @@ import typer
 from nodewise.cli.command import add_command
 from nodewise.cli.options import JsonOption, OwnClassifierOption, OwnStrategyOption, SessionArgument
 from nodewise.cli.screen import Screen
-from nodewise.ground.events import count
+from nodewise.ground.events import count, percent
 
 if TYPE_CHECKING:
     from nodewise.session import Query, Session
@@ -296,7 +296,9 @@ def _show(screen: Screen, session: Session, query: Query) -> None:
     for name, label in _suggested(session, query).items():
         screen.line(f"  {name} says: {label}")
     if query.predicted:
-        screen.line("  predicted: " + ", ".join(f"{name} {chance:.0%}" for name, chance in query.predicted.items()))
+        screen.line(
+            "  predicted: " + ", ".join(f"{name} {percent(chance)}" for name, chance in query.predicted.items())
+        )
     elif query.unknown:
         screen.line("  predicted: unknown")
     for reason in query.why:

@@ -11,7 +11,7 @@ import typer
 from nodewise.cli.command import add_command
 from nodewise.cli.options import JsonOption, SessionArgument
 from nodewise.cli.screen import Screen
-from nodewise.ground.events import count
+from nodewise.ground.events import count, percent
 
 __all__ = ["known", "people", "register"]
 
@@ -33,10 +33,11 @@ def people(screen: Screen, file: SessionArgument, json: JsonOption = None) -> No
             each.annotator,
             str(each.labels),
             "" if each.seconds is None else f"{each.seconds:.1f} s",
-            "" if each.agreement is None else f"{each.agreement:.0%} of {each.shared}",
+            "" if each.agreement is None else f"{percent(each.agreement)} of {each.shared}",
             ""
             if each.known is None
-            else f"{each.known.mean:.0%} of {each.known.nodes} ({each.known.low:.0%} to {each.known.high:.0%})",
+            else f"{percent(each.known.mean)} of {each.known.nodes}"
+            f" ({percent(each.known.low)} to {percent(each.known.high)})",
             str(each.open),
         )
         for each in reports

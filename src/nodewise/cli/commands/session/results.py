@@ -10,7 +10,7 @@ import typer
 from nodewise.cli.command import add_command
 from nodewise.cli.options import JsonOption, OwnClassifierOption, OwnStrategyOption, SessionArgument
 from nodewise.cli.screen import Screen
-from nodewise.ground.events import count
+from nodewise.ground.events import count, percent
 from nodewise.ground.files import atomic_file
 
 if TYPE_CHECKING:
@@ -208,7 +208,7 @@ def _rows(now: Status) -> list[tuple[str, str]]:
         rows.append(("annotators", ", ".join(f"{who} {count}" for who, count in now.annotators.items())))
     if now.kappa is not None:
         kappa = now.kappa
-        rows.append(("agreement", f"{kappa.share:.0%} of pairs of votes, Fleiss' kappa {_kappa(kappa.fleiss)}"))
+        rows.append(("agreement", f"{percent(kappa.share)} of pairs of votes, Fleiss' kappa {_kappa(kappa.fleiss)}"))
         rows.append(("by class", ", ".join(f"{name} {_kappa(value)}" for name, value in kappa.classes.items())))
         rows += [
             ("", f"{one} and {other}: kappa {_kappa(value)} on {nodes} nodes")

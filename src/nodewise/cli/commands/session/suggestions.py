@@ -11,7 +11,7 @@ import typer
 from nodewise.cli.command import add_command
 from nodewise.cli.options import JsonOption, SessionArgument
 from nodewise.cli.screen import Screen
-from nodewise.ground.events import count
+from nodewise.ground.events import count, percent
 
 if TYPE_CHECKING:
     from nodewise.session import Session
@@ -189,7 +189,7 @@ def list_models(
 def _share(found: Accuracy | None) -> str:
     if found is None:
         return "no label yet"
-    return f"{100 * found.mean:.0f} % ({100 * found.low:.0f} to {100 * found.high:.0f}, of {found.nodes})"
+    return f"{percent(found.mean)} ({100 * found.low:.0f} to {100 * found.high:.0f}, of {found.nodes})"
 
 
 def register(group: typer.Typer) -> None:
