@@ -192,7 +192,7 @@ def joined(known: list[dict[str, Any]], others: list[dict[str, Any]]) -> list[di
 
 def save(path: Path, runs: int, lines: list[dict[str, Any]]) -> None:
     """Writes a result file."""
-    write_json(path, {"schema": 1, "benchmark": "outlook", "runs": runs, "lines": lines})
+    write_json(path, {"schema": 1, "benchmark": "outlook", "runs": runs, "lines": lines}, compact=True)
 
 
 def main() -> None:

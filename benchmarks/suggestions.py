@@ -164,7 +164,7 @@ def main() -> None:
         labels = asked(tensors, strategy, given.runs, max(COUNTS))
         for key, model in keys.items():
             record["scores"][key] = scored(tensors, answers_of(model, real, graph.y, graph.num_classes), labels)
-            write_json(given.out, record)
+            write_json(given.out, record, compact=True)
             print(key, flush=True)
 
 

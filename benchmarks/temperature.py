@@ -155,7 +155,7 @@ def main() -> None:
             print(name, per, {form: rows[-1][form]["brier"] for form in FORMS}, flush=True)
     scores = {form: judged([(row["domain"], row[form]) for row in rows]) for form in FORMS}
     record = {"schema": 1, "benchmark": "temperature", "machine": machine, "seed": 0, "runs": given.runs}
-    write_json(given.out, {**record, "scores": scores, "rows": rows})
+    write_json(given.out, {**record, "scores": scores, "rows": rows}, compact=True)
     print(json.dumps(scores, indent=1))
 
 

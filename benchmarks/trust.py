@@ -167,11 +167,11 @@ def main() -> None:
             play, runs = (by_chance, given.runs) if choice == "random" else (by_gain, given.gain_runs)
             with torch.no_grad():
                 record["scores"][key] = summed_up(play(tensors, kind, each, runs))
-            write_json(given.out, record)
+            write_json(given.out, record, compact=True)
             print(key, flush=True)
     if given.half == "developed_on":
         record["decision"] = decide(record["scores"])
-        write_json(given.out, record)
+        write_json(given.out, record, compact=True)
         print(json.dumps(record["decision"], indent=1))
 
 
