@@ -302,6 +302,27 @@ def test_it_says_why_a_question_is_random_where_it_is_and_nothing_elsewhere() ->
             assert is_noise == (why is not None)
 
 
+@pytest.mark.parametrize("labels", [0, 3, 9])
+def test_a_question_of_a_recorded_step_is_computed_once(labels: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where nothing may be kept from one step to the next, as on a GPU, scores and gate share one fit."""
+    moment, strategy = _played(block_graph(), 2, 9), make_strategy("gain")
+    learner = moment.learner
+    assert isinstance(learner, ViewsLearner)
+    nodes, answers = learner.posterior.labels()
+    learner.posterior.reset()
+    learner.forget()
+    learner.add(nodes[:, :labels], answers[:, :labels])
+    moment.clock.step.fill_(labels)
+    expected = strategy.scores(moment.observe())
+    learner.forget()
+    learner._keeps = False
+    fits: list[int] = []
+    fit = type(learner.posterior).fit
+    monkeypatch.setattr(type(learner.posterior), "fit", lambda posterior: (fits.append(1), fit(posterior))[1])
+    assert torch.equal(strategy.scores(moment.observe()), expected)
+    assert len(fits) == 1
+
+
 def test_gains_kept_with_the_views_are_those_of_the_first_question(monkeypatch: pytest.MonkeyPatch) -> None:
     moment, strategy = environment(0, runs=1), make_strategy("gain")
     learner = moment.learner
