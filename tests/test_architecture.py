@@ -503,6 +503,21 @@ def test_names_say_what_they_are() -> None:
     assert not found
 
 
+def test_the_decision_process_asks_its_backend_and_not_for_the_device() -> None:
+    """What differs between devices is a backend's; one function chooses it."""
+    asked = re.compile(r"\bis_cuda$|\bdevice\.type$|^isinstance\(.*Backend\)$")
+    found = []
+    for path, tree in SOURCES.items():
+        if path.parent == PACKAGE / "environment" and path.stem not in ("cuda", "prediction_kernels"):
+            for top in tree.body:
+                expressions = [
+                    ast.unparse(node) for node in ast.walk(top) if isinstance(node, (ast.Attribute, ast.Call))
+                ]
+                found += [f"{place(path, top)}: {each}" for each in expressions if asked.search(each)]
+    assert [line for line in found if not line.endswith(": device.type")] == []
+    assert len(found) == 1, "backend_of alone looks at the kind of device"
+
+
 def test_a_room_lists_its_public_names() -> None:
     unlisted = []
     for path, tree in SOURCES.items():
