@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import subprocess
+import unicodedata
 from collections.abc import Iterator, Mapping, Set
 from pathlib import Path
 
@@ -545,6 +546,26 @@ def tracked_files() -> list[Path]:
     if listed.returncode:
         pytest.skip("needs a git checkout")
     return [ROOT / name for name in listed.stdout.splitlines() if (ROOT / name).is_file()]
+
+
+def test_lines_fit_120_columns_in_every_language() -> None:
+    """Of the package every line; elsewhere a remark to mypy or ruff behind the code does not count, as ruff has it."""
+    remark = re.compile(r"  # (?:type: ignore|noqa).*$")
+    found = []
+    for path in tracked_files():
+        if path.suffix in {".py", ".js", ".css", ".html", ".yml", ".yaml", ".sh"} or path.name == "Makefile":
+            for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+                shown = [letter for letter in line if not unicodedata.combining(letter)]
+                kept = shown if PACKAGE in path.parents else remark.sub("", "".join(shown))
+                found += [f"{path.relative_to(ROOT)}:{number}"] if len(kept) > 120 else []
+    assert not found
+
+
+def test_no_line_is_kept_from_its_formatter() -> None:
+    kept = re.compile(r"(?:fmt|yapf): ?(?:skip|off)|noqa: ?E501|(?:biome|prettier)-ignore")
+    texts = [path for path in tracked_files() if path.suffix in {".py", ".js", ".css", ".html"}]
+    named = [path for path in texts if kept.search(path.read_text(encoding="utf-8"))]
+    assert [str(path.relative_to(ROOT)) for path in named if path != Path(__file__)] == []
 
 
 def test_nothing_names_a_folder_of_one_machine() -> None:
