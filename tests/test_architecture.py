@@ -276,6 +276,18 @@ def test_every_room_has_a_row_on_the_page() -> None:
     assert sorted(rows) == sorted(EDGES)
 
 
+def test_the_page_says_of_each_room_what_it_may_import() -> None:
+    """A row may begin with "the same", which is what the row above says; "but" and "without" leave rooms out."""
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    said: set[str] = set()
+    for room, cell in re.findall(r"^\| `(\w+)(?:/|\.py)` \|.*\| ([^|]*) \|$", text, flags=re.MULTILINE):
+        with_these, _, without = re.sub(" but |, without ", " WITHOUT ", cell).partition(" WITHOUT ")
+        named, left_out = (set(re.findall(r"`(\w+)", part)) for part in (with_these, without))
+        named |= said if cell.startswith("the same") else set(EDGES) if cell.startswith("every room") else set()
+        said = named - left_out - {room}
+        assert said == EDGES[room], room
+
+
 def test_the_page_names_every_part_of_a_room_and_nothing_that_is_not_there() -> None:
     """A file or folder that lies in a room is named in its row, or in its own section; of strategies, which have one
     file each, the row says that.
