@@ -61,8 +61,9 @@ long: $(READY)
 
 kernels: $(READY)
 	$(BIN)/python -c 'import triton' 2>/dev/null || $(BIN)/python -m pip install -qq -c constraints.txt triton
-	TRITON_INTERPRET=1 $(TWO) tests/classifiers/gcn/test_cuda.py tests/environment/test_prediction_kernels.py tests/graph/test_sparse_kernels.py \
-		tests/policy/test_layer_kernels.py tests/classifiers/views/test_kernels.py tests/strategies/test_gain_kernels.py $(ARGS)
+	TRITON_INTERPRET=1 $(TWO) tests/classifiers/gcn/test_cuda.py tests/environment/test_prediction_kernels.py \
+		tests/graph/test_sparse_kernels.py tests/policy/test_layer_kernels.py tests/classifiers/views/test_kernels.py \
+		tests/strategies/test_gain_kernels.py $(ARGS)
 
 docs: $(READY)
 	OMP_NUM_THREADS=1 $(BIN)/python -m sphinx -W --keep-going -q -b html -d build/doctrees docs build/docs
@@ -76,7 +77,8 @@ clean:
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(READY): pyproject.toml constraints.txt
-	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(0 if (3, 11) <= v <= (3, 14) else "nodewise needs Python 3.11 to 3.14, $(PYTHON) is %d.%d: name another one, as in make PYTHON=python3.12" % v)'
+	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(0 if (3, 11) <= v <= (3, 14) else \
+		"nodewise needs Python 3.11 to 3.14, $(PYTHON) is %d.%d: name another one, as in make PYTHON=python3.12" % v)'
 	@echo "setting up $(VENV): a few minutes the first time"
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install -qq --prefer-binary -c constraints.txt -e '.[$(EXTRAS)]'

@@ -58,7 +58,8 @@ def main() -> None:
         with RayEngine(cluster.address) as engine:
 
             def play(workers: int, chunks: int) -> dict[str, float]:
-                engine._room = lambda ray: workers  # type: ignore[method-assign]  # so many chunks are under way at a time
+                # so many chunks are under way at a time
+                engine._room = lambda ray: workers  # type: ignore[method-assign]
                 came: list[float] = []
                 found = compare(
                     graph,

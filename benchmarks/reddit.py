@@ -34,17 +34,21 @@ START, MONTH = 1_388_534_400, 31 * 86_400  # January 2014
 LINES_A_POST = 10
 
 POST = (
-    '{"domain":"i.imgur.com","banned_by":null,"media_embed":{},"subreddit":"%s","selftext_html":null,"selftext":"%s","likes":null,'
-    '"secure_media":null,"link_flair_text":null,"id":"%s","secure_media_embed":{},"clicked":false,"stickied":false,"author":"%s","media":null,'
-    '"score":%d,"approved_by":null,"over_18":false,"hidden":false,"thumbnail":"http://b.thumbs.redditmedia.com/3Vhy0tr9IbVdOAaS.jpg",'
-    '"subreddit_id":"t5_2qh33","edited":false,"link_flair_css_class":null,"author_flair_css_class":null,"downs":0,"saved":false,'
-    '"is_self":false,"permalink":"/r/%s/comments/%s/a_title/","name":"t3_%s","created":1388563200.0,"url":"http://i.imgur.com/%s.jpg",'
-    '"author_flair_text":null,"title":"%s","created_utc":"%d","ups":%d,"num_comments":%d,"visited":false,"num_reports":null,"distinguished":null}\n'
+    '{"domain":"i.imgur.com","banned_by":null,"media_embed":{},"subreddit":"%s","selftext_html":null,"selftext":"%s",'
+    '"likes":null,"secure_media":null,"link_flair_text":null,"id":"%s","secure_media_embed":{},"clicked":false,'
+    '"stickied":false,"author":"%s","media":null,"score":%d,"approved_by":null,"over_18":false,"hidden":false,'
+    '"thumbnail":"http://b.thumbs.redditmedia.com/3Vhy0tr9IbVdOAaS.jpg",'
+    '"subreddit_id":"t5_2qh33","edited":false,"link_flair_css_class":null,"author_flair_css_class":null,"downs":0,'
+    '"saved":false,"is_self":false,"permalink":"/r/%s/comments/%s/a_title/","name":"t3_%s","created":1388563200.0,'
+    '"url":"http://i.imgur.com/%s.jpg",'
+    '"author_flair_text":null,"title":"%s","created_utc":"%d","ups":%d,"num_comments":%d,'
+    '"visited":false,"num_reports":null,"distinguished":null}\n'
 )
 COMMENT = (
-    '{"distinguished":null,"author_flair_css_class":null,"retrieved_on":1431867412,"score_hidden":false,"subreddit":"%s","parent_id":"t3_%s",'
-    '"author":"%s","created_utc":"%d","name":"t1_%s","edited":false,"body":"%s","subreddit_id":"t5_2qh33","id":"%s","controversiality":0,'
-    '"link_id":"t3_%s","author_flair_text":null,"score":%d,"ups":%d,"downs":0,"gilded":0,"archived":true}\n'
+    '{"distinguished":null,"author_flair_css_class":null,"retrieved_on":1431867412,"score_hidden":false,'
+    '"subreddit":"%s","parent_id":"t3_%s","author":"%s","created_utc":"%d","name":"t1_%s","edited":false,"body":"%s",'
+    '"subreddit_id":"t5_2qh33","id":"%s","controversiality":0,"link_id":"t3_%s","author_flair_text":null,'
+    '"score":%d,"ups":%d,"downs":0,"gilded":0,"archived":true}\n'
 )
 
 

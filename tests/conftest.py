@@ -7,7 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -98,3 +98,15 @@ def nodewise(clean_environment: dict[str, str], tmp_path: Path) -> Callable[...,
         )
 
     return run
+
+
+@pytest.fixture
+def registries() -> Iterator[None]:
+    """State features and networks that a test registers are forgotten after it."""
+    from nodewise.policy.policy import POLICY_NETWORKS, STATE_FEATURES
+
+    kept = [(registry, dict(registry)) for registry in (STATE_FEATURES, POLICY_NETWORKS)]
+    yield
+    for registry, before in kept:
+        for name in set(registry) - set(before):
+            del registry[name]  # type: ignore[attr-defined]

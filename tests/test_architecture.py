@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import subprocess
+import unicodedata
 from collections.abc import Iterator, Mapping, Set
 from pathlib import Path
 
@@ -275,6 +276,18 @@ def test_every_room_has_a_row_on_the_page() -> None:
     assert sorted(rows) == sorted(EDGES)
 
 
+def test_the_page_says_of_each_room_what_it_may_import() -> None:
+    """A row may begin with "the same", which is what the row above says; "but" and "without" leave rooms out."""
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    said: set[str] = set()
+    for room, cell in re.findall(r"^\| `(\w+)(?:/|\.py)` \|.*\| ([^|]*) \|$", text, flags=re.MULTILINE):
+        with_these, _, without = re.sub(" but |, without ", " WITHOUT ", cell).partition(" WITHOUT ")
+        named, left_out = (set(re.findall(r"`(\w+)", part)) for part in (with_these, without))
+        named |= said if cell.startswith("the same") else set(EDGES) if cell.startswith("every room") else set()
+        said = named - left_out - {room}
+        assert said == EDGES[room], room
+
+
 def test_the_page_names_every_part_of_a_room_and_nothing_that_is_not_there() -> None:
     """A file or folder that lies in a room is named in its row, or in its own section; of strategies, which have one
     file each, the row says that.
@@ -496,7 +509,26 @@ def test_names_say_what_they_are() -> None:
                 found.append(place(path, node))
             named = node.arg if isinstance(node, ast.arg) else node.name if isinstance(node, ast.FunctionDef) else ""
             found += [place(path, node)] if named in variables and part_of(path) != "session" else []
+    made = re.compile(rf"\b(?:const|let|function) (?:{'|'.join(variables)})\b")  # what is taken out of a status is one
+    for path in sorted((PACKAGE / "studio" / "page").glob("*.js")):
+        lines = path.read_text(encoding="utf-8").splitlines()
+        found += [f"{path.name}:{number}" for number, line in enumerate(lines, start=1) if made.search(line)]
     assert not found
+
+
+def test_the_decision_process_asks_its_backend_and_not_for_the_device() -> None:
+    """What differs between devices is a backend's; one function chooses it."""
+    asked = re.compile(r"\bis_cuda$|\bdevice\.type$|^isinstance\(.*Backend\)$")
+    found = []
+    for path, tree in SOURCES.items():
+        if path.parent == PACKAGE / "environment" and path.stem not in ("cuda", "prediction_kernels"):
+            for top in tree.body:
+                expressions = [
+                    ast.unparse(node) for node in ast.walk(top) if isinstance(node, (ast.Attribute, ast.Call))
+                ]
+                found += [f"{place(path, top)}: {each}" for each in expressions if asked.search(each)]
+    assert [line for line in found if not line.endswith(": device.type")] == []
+    assert len(found) == 1, "backend_of alone looks at the kind of device"
 
 
 def test_a_room_lists_its_public_names() -> None:
@@ -526,6 +558,26 @@ def tracked_files() -> list[Path]:
     if listed.returncode:
         pytest.skip("needs a git checkout")
     return [ROOT / name for name in listed.stdout.splitlines() if (ROOT / name).is_file()]
+
+
+def test_lines_fit_120_columns_in_every_language() -> None:
+    """Of the package every line; elsewhere a remark to mypy or ruff behind the code does not count, as ruff has it."""
+    remark = re.compile(r"  # (?:type: ignore|noqa).*$")
+    found = []
+    for path in tracked_files():
+        if path.suffix in {".py", ".js", ".css", ".html", ".yml", ".yaml", ".sh"} or path.name == "Makefile":
+            for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+                shown = [letter for letter in line if not unicodedata.combining(letter)]
+                kept = shown if PACKAGE in path.parents else remark.sub("", "".join(shown))
+                found += [f"{path.relative_to(ROOT)}:{number}"] if len(kept) > 120 else []
+    assert not found
+
+
+def test_no_line_is_kept_from_its_formatter() -> None:
+    kept = re.compile(r"(?:fmt|yapf): ?(?:skip|off)|noqa: ?E501|(?:biome|prettier)-ignore")
+    texts = [path for path in tracked_files() if path.suffix in {".py", ".js", ".css", ".html"}]
+    named = [path for path in texts if kept.search(path.read_text(encoding="utf-8"))]
+    assert [str(path.relative_to(ROOT)) for path in named if path != Path(__file__)] == []
 
 
 def test_nothing_names_a_folder_of_one_machine() -> None:

@@ -224,7 +224,14 @@ def prepare_fitted() -> None:
     Path("new.csv").write_text("text\nwin a cash prize\nnotes of the plan\n", encoding="utf-8")
 
 
+def prepare_plugins() -> None:
+    """The page's whole file, in the folder that it is imported from."""
+    sys.modules.pop("mine", None)  # another test's
+    Path("mine.py").write_text(blocks(ROOT / "docs" / "plugins.md", "python")[0], encoding="utf-8")
+
+
 PREPARED = {
+    "plugins.md": prepare_plugins,
     "start.md": prepare_data,
     "guides/data.md": prepare_data,
     "guides/policies.md": lambda: None,
@@ -245,13 +252,14 @@ PREPARED = {
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PREPARED)
 def test_the_blocks_of_a_guide_run_as_typed_one_after_the_other(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, registries: None
 ) -> None:
     """In one folder, commands and Python alike; no block writes over a file that is there, but a session goes on."""
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
     monkeypatch.setenv("NODEWISE_DATA", str(tmp_path / "here" / "data"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.syspath_prepend(tmp_path / "here")
     PREPARED[name]()
     names: dict[str, object] = {"my_label": lambda node: ("fine", "spam")[node % 2]}
     ran = 0

@@ -16,6 +16,7 @@ from nodewise.contracts import Classifier, Learner
 from nodewise.graph.tensors import GraphTensors
 from nodewise.policy import policy, register_state_feature
 from nodewise.session.settings import NewSettings, settings_of
+from nodewise.strategies import STRATEGIES
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "nodewise"
@@ -61,6 +62,12 @@ def test_an_example_is_named_in_the_files_of_the_table_and_nowhere_else(kind: st
     style = {file for file in files if file.endswith(".css")}  # it knows the panel's class, not the function
     assert naming(name) == set(files) - style
     assert all((PACKAGE / file).is_file() for file in files)
+
+
+def test_the_registered_name_of_a_strategy_stands_in_one_file_more_which_has_its_words_for_the_form() -> None:
+    files, example = rows()["strategy"]
+    (name,) = [name for name, made in STRATEGIES.items() if example == f"`{made.__name__}`"]
+    assert naming(name) == {*files, "session/settings.py"}
 
 
 @dataclass(frozen=True)

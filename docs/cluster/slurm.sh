@@ -1,5 +1,6 @@
 #!/bin/bash
-# A Ray cluster for the time of one Slurm job: sbatch docs/cluster/slurm.sh. A job that meets its time limit goes on when it is submitted again.
+# A Ray cluster for the time of one Slurm job: sbatch docs/cluster/slurm.sh. A job that meets its time
+# limit goes on when it is submitted again.
 #SBATCH --job-name=nodewise
 #SBATCH --nodes=4
 #SBATCH --ntasks-per-node=1

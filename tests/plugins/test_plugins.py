@@ -25,7 +25,7 @@ from nodewise.graph import Graph
 from nodewise.ground.errors import InputError, SessionError
 from nodewise.ground.events import Event, Warned
 from nodewise.policy import load_policy
-from nodewise.policy.policy import POLICY_NETWORKS, STATE_FEATURES
+from nodewise.policy.policy import STATE_FEATURES
 from nodewise.strategies import list_strategies, make_strategy
 from nodewise.testing import check_classifier, check_strategy
 from nodewise.training import search_age_weights
@@ -124,16 +124,6 @@ def test_the_page_s_python_runs(folder: Path) -> None:
         (name, budget) for name in ("gcn", "diffused") for budget in (6, 9)
     }
     assert space["policy"].origin["training"]["classifier"] == {"name": "diffused", "settings": {"ridge": 0.1}}
-
-
-@pytest.fixture
-def registries() -> Iterator[None]:
-    """State features and networks that a test registers are forgotten after it."""
-    kept = [(registry, dict(registry)) for registry in (STATE_FEATURES, POLICY_NETWORKS)]
-    yield
-    for registry, before in kept:
-        for name in set(registry) - set(before):
-            del registry[name]  # type: ignore[attr-defined]
 
 
 def test_the_page_s_state_feature_and_network(folder: Path, registries: None) -> None:

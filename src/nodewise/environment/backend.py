@@ -1,6 +1,6 @@
 """What computes an episode, as the decision process asks it: a clock, the state's formulas and the loop.
 
-`devices` fulfils it for the CPU, `cuda` for a GPU.
+`runs` fulfils it for the CPU, `cuda` for a GPU.
 """
 
 from __future__ import annotations
@@ -78,7 +78,13 @@ class Episode(Protocol):
 
 
 class Backend(Protocol):
-    """What computes on one kind of device."""
+    """What computes on one kind of device.
+
+    Attributes:
+        plays_protocols: whether episodes may follow a protocol, whose oracle and rounds stop between two steps.
+    """
+
+    plays_protocols: bool
 
     def clock(self, device: torch.device) -> Clock:
         """A clock at step 0."""

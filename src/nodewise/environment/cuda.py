@@ -26,6 +26,8 @@ class CudaBackend:
     CPU.
     """
 
+    plays_protocols = False
+
     def clock(self, device: torch.device) -> DeviceClock:
         """A clock at step 0."""
         return DeviceClock(device)

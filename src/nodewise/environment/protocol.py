@@ -17,7 +17,7 @@ import torch
 
 from nodewise.contracts import AsksSeveral, Classifier, Strategy, can
 from nodewise.environment.environment import Environment
-from nodewise.environment.runs import CpuBackend, backend_of, checked_scores, reset_learner
+from nodewise.environment.runs import backend_of, checked_scores, reset_learner
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.compute import numpy_generator
 from nodewise.ground.errors import InputError
@@ -225,7 +225,7 @@ class ProtocolEnvironment(Environment):
         protocol: EvaluationProtocol,
         spend: float | None = None,
     ) -> None:
-        if not isinstance(backend_of(graph.device), CpuBackend):
+        if not backend_of(graph.device).plays_protocols:
             raise InputError(
                 "rounds, labels at the start, training from scratch, wrong answers and costs are played on the CPU:"
                 " choose the device cpu"

@@ -402,6 +402,8 @@ def _backend(kind: str) -> Backend:
 class CpuBackend:
     """What computes on the CPU."""
 
+    plays_protocols = True
+
     def clock(self, device: torch.device) -> CpuClock:
         """A clock at step 0."""
         return CpuClock()

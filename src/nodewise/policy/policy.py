@@ -482,4 +482,5 @@ class Learned(Strategy, CallsOthers):
 
     def scores(self, observation: Observation) -> torch.Tensor:
         """The policy's scores; their softmax, which keeps the order, is not needed."""
-        return self.policy(observation.graph, state(observation, self.policy.settings.state))  # type: ignore[no-any-return]
+        scores: torch.Tensor = self.policy(observation.graph, state(observation, self.policy.settings.state))
+        return scores

@@ -306,14 +306,14 @@ class _TimedSocket(io.RawIOBase):
     """
 
     def __init__(self, plain: socket.socket, until: float) -> None:
-        self._plain, self._until, self._left = plain, until, _RECEIVED
+        self._socket, self._until, self._left = plain, until, _RECEIVED
 
     def _in_time(self) -> socket.socket:
         left = self._until - time.monotonic()
         if left <= 0:
             raise TimeoutError
-        self._plain.settimeout(left)
-        return self._plain
+        self._socket.settimeout(left)
+        return self._socket
 
     def sendall(self, content: bytes) -> None:
         """As a socket's."""
@@ -321,7 +321,7 @@ class _TimedSocket(io.RawIOBase):
 
     def makefile(self, mode: str) -> io.BufferedReader:
         """What the reply is read from, which outlives the connection's interest in the socket."""
-        return io.BufferedReader(_TimedSocket(self._plain, self._until))
+        return io.BufferedReader(_TimedSocket(self._socket, self._until))
 
     def readable(self) -> bool:
         """It is."""

@@ -400,8 +400,8 @@ class SessionSettings(NewSettings):
         classifier: what learns from the labels, by name.
         features: what was done to the graph's features, for the record.
         reason: why this strategy, in words.
-        classifier_digest: of the classifier's code, where it is somebody's own.
-        strategy_digest: of the strategy's code, where it is somebody's own.
+        classifier_digest: the classifier's version, or a digest of somebody's own code; None where nothing tells it.
+        strategy_digest: the same of the strategy.
     """
 
     budget: int

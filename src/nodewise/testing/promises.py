@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Any, NoReturn
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 import torch
 
@@ -109,10 +110,16 @@ class Suite:
     @contextmanager
     def own_randomness(self) -> Iterator[None]:
         """All randomness follows from the seed: the global states of torch and numpy stay as they are."""
-        before, numpy_before = torch.get_rng_state(), np.random.get_state()[1].copy()  # type: ignore[index]  # noqa: NPY002
+        before, numpy_before = torch.get_rng_state(), _numpy_state().copy()
         yield
-        same = torch.equal(torch.get_rng_state(), before) and bool((np.random.get_state()[1] == numpy_before).all())  # type: ignore[index]  # noqa: NPY002
+        same = torch.equal(torch.get_rng_state(), before) and bool((_numpy_state() == numpy_before).all())
         self.expect(same, "it leaves the global random states of torch and numpy alone")
+
+
+def _numpy_state() -> npt.NDArray[np.uint32]:
+    """The numbers of numpy's global generator."""
+    state: npt.NDArray[np.uint32] = np.random.get_state(legacy=False)["state"]["key"]  # noqa: NPY002
+    return state
 
 
 def graph_parts(graph: GraphTensors) -> dict[str, torch.Tensor]:

@@ -70,7 +70,8 @@ def _resolve(what: str, given: Source | Iterable[Source], in_folder: Callable[[P
 
 
 def _matching(pattern: str) -> list[Path]:
-    return [path for path in map(Path, sorted(glob.glob(pattern))) if path.is_file()]  # noqa: PTH207  absolute patterns too
+    found = map(Path, sorted(glob.glob(pattern)))  # noqa: PTH207  absolute patterns too
+    return [path for path in found if path.is_file()]
 
 
 def _dumps_in(kind: Kind, folder: Path) -> list[Path]:

@@ -68,20 +68,24 @@ for what is too large for an event. A file of form 1 becomes one of form 2 where
 """
 ATTACHMENT_LIMIT = 256 * 2**20
 """The largest attachment of an event, in bytes."""
+# the text is compared with that of files from before: its lines end where they did, and are only written in two here
 _TABLES = """
 CREATE TABLE session (settings TEXT NOT NULL);
 CREATE TABLE parts (name TEXT PRIMARY KEY, sha256 TEXT NOT NULL, content BLOB NOT NULL);
 CREATE TABLE events (
-    id INTEGER PRIMARY KEY, at REAL NOT NULL, annotator TEXT NOT NULL, kind TEXT NOT NULL, body TEXT NOT NULL, chain BLOB NOT NULL
+    id INTEGER PRIMARY KEY, at REAL NOT NULL, annotator TEXT NOT NULL, kind TEXT NOT NULL, body TEXT NOT NULL,\
+ chain BLOB NOT NULL
 );
 CREATE TRIGGER events_stay BEFORE UPDATE ON events BEGIN SELECT RAISE(ABORT, 'events are never changed'); END;
 CREATE TRIGGER events_remain BEFORE DELETE ON events BEGIN SELECT RAISE(ABORT, 'events are never deleted'); END;
-"""  # noqa: E501 (the text is compared with that of files from before)
+"""
 _THIRD_FORM = """
 CREATE TABLE attachments (sha256 TEXT PRIMARY KEY, kind TEXT NOT NULL, content BLOB NOT NULL);
-CREATE TRIGGER attachments_stay BEFORE UPDATE ON attachments BEGIN SELECT RAISE(ABORT, 'attachments are never changed'); END;
-CREATE TRIGGER attachments_remain BEFORE DELETE ON attachments BEGIN SELECT RAISE(ABORT, 'attachments are never deleted'); END;
-"""  # noqa: E501
+CREATE TRIGGER attachments_stay BEFORE UPDATE ON attachments BEGIN\
+ SELECT RAISE(ABORT, 'attachments are never changed'); END;
+CREATE TRIGGER attachments_remain BEFORE DELETE ON attachments BEGIN\
+ SELECT RAISE(ABORT, 'attachments are never deleted'); END;
+"""
 NOTHING_ATTACHED = hashlib.sha256(b"").hexdigest()
 """The first row of the attachments, which no event needs to name: a table without a row looks like any other, so its
 page, written by a failing disk in the place of the events', would be read as a job in which nothing was labelled."""
@@ -384,7 +388,8 @@ def graph_path(session: Path, settings: Mapping[str, Any]) -> Path | None:
     ):
         return None
     path = Path(stored["path"])
-    beside = session.with_name(os.path.basename(stored["path"]) or "graph")  # noqa: PTH119 (the path may come from another system)
+    name = os.path.basename(stored["path"])  # noqa: PTH119 (the path may come from another system)
+    beside = session.with_name(name or "graph")
     try:
         return next((candidate for candidate in (path, beside) if candidate.exists()), None)
     except OSError:

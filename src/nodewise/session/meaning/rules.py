@@ -317,7 +317,9 @@ def plan_queries(history: History, rules: Rules, who: str, count: int, now: floa
     return Plan(mine[:count], second, audit, fresh - len(control), out, lack, reserve, control, looking)
 
 
-def _new(history: History, rules: Rules, busy: set[int], answered, need: int) -> tuple[list[int], int, list[int]]:  # type: ignore[no-untyped-def]
+def _new(
+    history: History, rules: Rules, busy: set[int], answered: Callable[[int], bool], need: int
+) -> tuple[list[int], int, list[int]]:
     """Audit nodes, how many fresh ones, and audit nodes that are left.
 
     The audit keeps pace with the budget, one ahead after the first label.

@@ -415,7 +415,8 @@ async def _settings(**given: Any) -> dict[str, Any]:
     return given
 
 
-_settings.__signature__ = inspect.Signature([_parameter(one) for one in _OFFERED.values()])  # type: ignore[attr-defined]
+_PARAMETERS = [_parameter(one) for one in _OFFERED.values()]
+_settings.__signature__ = inspect.Signature(_PARAMETERS)  # type: ignore[attr-defined]
 
 SettingsForm = Annotated[dict[str, Any], Depends(_settings)]
 """The settings of a new session that the form of a request gives; which there are is `NewSettings`' to say."""

@@ -154,9 +154,13 @@ class _SessionFacts(Response):
 
 _TYPES: dict[Kind, Any] = {"count": int, "duration": float, "name": str | None, "flag": bool}
 
+_FACTS: dict[str, Any] = {
+    one.name: (_TYPES[one.kind], Field(description=one.help)) for one in settings_of(NewSettings) if one.is_fact
+}
+
 SettingsResponse = create_model(
     "SettingsResponse",
     __base__=_SessionFacts,
     __doc__="What a session was made with; budget, redundancy and guideline as they are now.",
-    **{one.name: (_TYPES[one.kind], Field(description=one.help)) for one in settings_of(NewSettings) if one.is_fact},  # type: ignore[call-overload]
+    **_FACTS,
 )

@@ -40,7 +40,7 @@ export const possible = (/** @type {{role: string, isLabeller: boolean, isOwner:
  * @param {() => void} done called once it is done, or undone.
  */
 export function openAction({ action, rows, label, beside }, { me, status }, { change, acted }, done) {
-  const told = h("div", { class: "action-preview", role: "status" });
+  const area = h("div", { class: "action-preview", role: "status" });
   const go = h("button", { type: "button", class: "primary", disabled: true }, "Do it");
   const wish = { label: label ?? (several() ? "" : (classes()[0] ?? "")), text: "", to: "", count: 20 };
   let planned = null;
@@ -68,7 +68,7 @@ export function openAction({ action, rows, label, beside }, { me, status }, { ch
     go.disabled = true;
     if (!ready()) {
       show(
-        told,
+        area,
         h(
           "p",
           { class: "quiet" },
@@ -81,11 +81,11 @@ export function openAction({ action, rows, label, beside }, { me, status }, { ch
       const found = await post("/table/act", body());
       if (mine !== turn) return;
       planned = found;
-      show(told, preview(found));
+      show(area, preview(found));
       go.disabled = found.rows === 0;
       show(go, ACTIONS[action].does(count(found.rows, action === "confirm" ? "prediction" : "row")));
     } catch (error) {
-      if (mine === turn) show(told, h("p", { class: "bad", role: "alert" }, sentence(error.message)));
+      if (mine === turn) show(area, h("p", { class: "bad", role: "alert" }, sentence(error.message)));
     }
   };
   const act = async () => {
@@ -100,7 +100,7 @@ export function openAction({ action, rows, label, beside }, { me, status }, { ch
       done();
       finished(words, answer, before);
     } catch (error) {
-      show(told, h("p", { class: "bad", role: "alert" }, sentence(error.message)));
+      show(area, h("p", { class: "bad", role: "alert" }, sentence(error.message)));
       if (error.status === 409) await look();
     }
   };
@@ -143,12 +143,12 @@ export function openAction({ action, rows, label, beside }, { me, status }, { ch
     { class: "dialog-body" },
     beside && h("p", { class: "quiet" }, beside),
     fields(action, wish, Object.keys(status.annotators), changed),
-    told,
+    area,
     h("div", { class: "buttons" }, go, h("button", { type: "button", on: { click: () => box.close() } }, "Cancel")),
   );
   const box = dialog(ACTIONS[action].title, () => content, "wide");
   box.classList.add("action-dialog");
-  show(told, h("p", { class: "quiet" }, "One moment …"));
+  show(area, h("p", { class: "quiet" }, "One moment …"));
   look();
 }
 

@@ -83,17 +83,17 @@ async function call(method, path, body = undefined, signal = undefined) {
 }
 
 async function failure(answer) {
-  let told = {};
+  let json = {};
   try {
-    told = await answer.json();
+    json = await answer.json();
   } catch {
     /* an answer without JSON is told by its number */
   }
   return new ApiError(
     answer.status,
-    words(answer.status, told.error),
-    told.suggestion ?? null,
-    told.labelled_by ?? null,
+    words(answer.status, json.error),
+    json.suggestion ?? null,
+    json.labelled_by ?? null,
   );
 }
 
@@ -138,9 +138,9 @@ export function upload(path, form, sent = (/** @type {number} */ _share) => {}) 
     request.responseType = "json";
     request.upload.addEventListener("progress", (event) => event.lengthComputable && sent(event.loaded / event.total));
     request.addEventListener("load", () => {
-      const told = request.response ?? {};
-      if (request.status >= 200 && request.status < 300) done(told);
-      else failed(new ApiError(request.status, words(request.status, told.error), told.suggestion ?? null));
+      const json = request.response ?? {};
+      if (request.status >= 200 && request.status < 300) done(json);
+      else failed(new ApiError(request.status, words(request.status, json.error), json.suggestion ?? null));
     });
     request.addEventListener("error", () => failed(new ApiError(0, "the studio does not answer, or refused the file")));
     request.send(form);

@@ -105,14 +105,14 @@ export function creationForm(file, table, settings, taken, create, reading = {},
       near.hidden = true;
     },
   });
-  const told = h("p", { class: "notice", role: "status" });
-  const keyRow = h("div", { class: "labels-as" }, told, row(fields.labels_as, "What are these labels?", ""));
+  const hint = h("p", { class: "notice", role: "status" });
+  const keyRow = h("div", { class: "labels-as" }, hint, row(fields.labels_as, "What are these labels?", ""));
   const drawKey = () => {
     const share = labelledShare(table, fields.label.value);
     keyRow.hidden = share === 0;
     if (share === 1) fields.labels_as.value = "key";
     show(
-      told,
+      hint,
       share === 1
         ? "Every row of this table is labelled already, so there is nothing left to ask " +
             "unless they serve as an answer key."

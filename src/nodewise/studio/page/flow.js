@@ -143,8 +143,8 @@ export const addClass = (name, newClass = false) =>
 
 /** Label many nodes as one change: it trains, spends no budget, and is undone as one. */
 export function tellBulk(labels, words) {
-  const told = labels.map(({ node, label }) => ({ node, label: answerOf(label) }));
-  return labels.length && state.isLabeller ? change("/bulk", { labels: told }, words) : Promise.resolve(false);
+  const sent = labels.map(({ node, label }) => ({ node, label: answerOf(label) }));
+  return labels.length && state.isLabeller ? change("/bulk", { labels: sent }, words) : Promise.resolve(false);
 }
 
 /** Write something to a node; the card shows it once it is saved. */
@@ -203,7 +203,7 @@ export async function send(request) {
     set({
       status: answer.status,
       sending: null,
-      saved: { words, event, undo: !answer.undone, label: toldLabel(request) },
+      saved: { words, event, undo: !answer.undone, label: labelIn(request) },
     });
     announce(`${answer.undone ? "Undone" : "Saved"}: ${words}`);
     if (request.home || (request.node !== null && request.node === state.query?.node)) await ask();
@@ -235,7 +235,7 @@ export async function send(request) {
 }
 
 /** What a change says of its first node, as a text; null where it says nothing. */
-function toldLabel(request) {
+function labelIn(request) {
   const label = request.body.labels?.[0].label ?? null;
   return Array.isArray(label) ? labelOf(label) : label;
 }

@@ -114,10 +114,10 @@ function keyEditor(done) {
   const said = h("p", { class: "key-said", role: "status" });
   const wrong = h("p", { class: "bad", role: "alert" });
   const list = h("ul", { class: "key-list" });
-  const told = h("div", { class: "key-told" }, wrong, said);
+  const note = h("div", { class: "key-note" }, wrong, said);
   /** Say what came of it: below the command's line, or at the end where it is about all of them. */
   const tell = (id, why, words) => {
-    (list.querySelector(`[data-change="${id}"]`)?.closest("li") ?? end).append(told);
+    (list.querySelector(`[data-change="${id}"]`)?.closest("li") ?? end).append(note);
     wrong.hidden = !why;
     show(wrong, why);
     show(said, why ? "" : words);

@@ -241,7 +241,7 @@ async function preview(place, source, called, again, me, acts) {
     show(
       place,
       choices(seen, source, pick),
-      told(seen, name),
+      plan(seen, name),
       !seen.refused && act(`Bring ${count(seen.answers, "answer")}`, place, go),
     );
   } catch (error) {
@@ -266,7 +266,7 @@ function choices(seen, source, pick) {
 }
 
 /** What would come, in words. */
-function told(seen, name) {
+function plan(seen, name) {
   if (seen.refused) return h("p", { class: "bad" }, sentence(seen.refused));
   const several = (number) => (number === 1 ? "names" : "name");
   return [

@@ -126,7 +126,7 @@ const USES = {
 };
 
 /** What a file of rows holds. */
-function told(file, seen) {
+function held(file, seen) {
   return [
     h("p", {}, h("b", { dir: "auto" }, short(file.name, 60)), `: ${count(seen.rows, "row")}`),
     seen.columns.length > 0 &&
@@ -161,7 +161,7 @@ function adding(me, acts) {
       const drawn = answer.audit ? `, ${answer.audit} of them for the audit` : "";
       await done(place, `${count(answer.count, "row was", "rows were")} added${drawn}`, answer.event, acts);
     };
-    show(place, told(file, seen), !seen.refused && act(`Add ${count(seen.rows, "row")}`, place, go));
+    show(place, held(file, seen), !seen.refused && act(`Add ${count(seen.rows, "row")}`, place, go));
   };
   return section(
     "add-rows",
@@ -187,7 +187,7 @@ function changing({ me, status }, acts) {
         `${seen.labelled} of them ${seen.labelled === 1 ? "has a label" : "have labels"}, which stay:
       look at them again (the table finds them).`,
       );
-    show(place, told(file, seen), again, !seen.refused && act(`Change ${count(seen.rows, "row")}`, place, go));
+    show(place, held(file, seen), again, !seen.refused && act(`Change ${count(seen.rows, "row")}`, place, go));
   };
   const which = status.named ? "the row's name" : "the row's number, from 0 as in exports,";
   return section(
@@ -207,7 +207,7 @@ function predicting() {
       announce(`${name} is downloaded`);
       show(place, h("p", {}, `${name} is downloaded.`));
     };
-    show(place, told(file, seen), !seen.refused && act(`Predict ${count(seen.rows, "row")}`, place, go));
+    show(place, held(file, seen), !seen.refused && act(`Predict ${count(seen.rows, "row")}`, place, go));
   };
   return section(
     "predict-rows",
