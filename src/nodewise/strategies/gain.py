@@ -304,8 +304,7 @@ def _scores_on_gpu(sight: Sight) -> torch.Tensor:
     from nodewise.strategies.gain_kernels import gain_scores
 
     learner = sight.learner
-    posterior, fit = learner.posterior, learner.solution()
-    assert isinstance(posterior, CudaPosterior)
+    posterior, fit = cast(CudaPosterior, learner.posterior), learner.solution()  # as `by_kernels` says
     return gain_scores(
         learner.views.leading,
         posterior.mean(fit).transpose(0, 1),
