@@ -97,7 +97,8 @@ def test_the_bias_that_is_told_beside_the_estimate_is_the_measured_one(tmp_path:
     session.tell(list(range(8)), ["ab"[node % 2] for node in range(8)])
     report = session.stop_report()
     assert report.left_out_bias == bias and report.as_dict()["left_out_bias"]["graphs"] == bias.graphs
-    low, high = (f"{Decimal(str(end)).quantize(Decimal(1), ROUND_HALF_UP):+}" for end in (bias.low, bias.high))
+    whole = (Decimal(str(end)).quantize(Decimal(1), ROUND_HALF_UP) for end in (bias.low, bias.high))
+    low, high = (f"{end:+}".replace("-", "−") for end in whole)
     assert any(f"on {bias.graphs} public graphs" in line and f"from {low} to {high}" in line for line in report.words)
 
 

@@ -299,9 +299,14 @@ def _gain(points: Sequence[CurvePoint], change: float | None) -> float | None:
 def _bias_words(bias: Bias) -> str:
     return (
         f"on {bias.graphs} public graphs such an estimate lay {abs(_rounded(bias.mean))} points"
-        f" {'below' if bias.mean < 0 else 'above'} the true accuracy on average, from {_rounded(bias.low):+} to"
-        f" {_rounded(bias.high):+}"
+        f" {'below' if bias.mean < 0 else 'above'} the true accuracy on average, from {_signed(bias.low)} to"
+        f" {_signed(bias.high)}"
     )
+
+
+def _signed(points: float) -> str:
+    """Whole points with their sign, a minus as a page writes it."""
+    return f"{_rounded(points):+}".replace("-", "−")
 
 
 def _rounded(points: float) -> int:
