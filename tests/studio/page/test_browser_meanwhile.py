@@ -40,6 +40,25 @@ def test_a_label_of_somebody_else_does_not_leave_the_table_empty(browser: Browse
         page.locator(".table-row[data-node='3']", has_text="plant").wait_for()
 
 
+def test_a_table_that_becomes_lower_or_higher_keeps_its_lines(browser: Browser, server: Server) -> None:
+    """As it does when rows are chosen, since what can be done with them then stands above it."""
+    make(server, "job", notes(), classes="thing, plant")
+    with visit(browser, f"{server.address}/s/job#view=table") as seen:
+        page, lines = seen.page, seen.page.locator(".table-row[data-node]")
+        box = page.locator(".table-row[data-node='4'] input")
+        box.focus()
+        line, many = box.element_handle(), lines.count()
+        for node, height in ((8, 300), (9, 900)):
+            page.set_viewport_size({"width": 1280, "height": height})
+            tell(server, node, "plant")
+            page.locator(f".table-row[data-node='{node}']:not(.unlabelled)").wait_for()
+            expect(lines).not_to_have_count(many)
+            many = lines.count()
+            assert has_focus(page, line)
+            named = [int(one.get_attribute("data-node") or -1) for one in lines.all()]
+            assert named == sorted(named) and len(set(named)) == len(named)
+
+
 def test_rows_buttons_and_boxes_stay_where_they_are_while_others_label(browser: Browser, server: Server) -> None:
     make(server, "job", notes(), classes="thing, plant")
     with visit(browser, f"{server.address}/s/job#view=table") as seen:

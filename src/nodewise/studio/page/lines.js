@@ -69,15 +69,23 @@ export function lineOf(row, index, view, acts) {
 }
 
 /**
- * Draw lines. Where they are of the same rows as before, each keeps its box and its button: what is being pressed or
- * has the focus must not be taken away.
+ * Draw lines. A row that was there before keeps its line, with its box and its button, also where others come or go
+ * around it: what is being pressed or has the focus must not be taken away.
  */
 export function drawLines(body, lines) {
-  const before = [...body.children];
-  const same =
-    before.length === lines.length && lines.every((line, place) => line.dataset.node === before[place].dataset.node);
-  if (same) for (const [place, line] of lines.entries()) renewLine(before[place], line);
-  else body.replaceChildren(...lines);
+  const before = new Map([...body.children].map((line) => [line.dataset.node, line]));
+  const drawn = lines.map((line) => {
+    const own = before.get(line.dataset.node);
+    if (own === undefined) return line;
+    before.delete(line.dataset.node);
+    renewLine(own, line);
+    return own;
+  });
+  for (const line of before.values()) line.remove();
+  let next = body.firstElementChild;
+  for (const line of drawn)
+    if (line === next) next = next.nextElementSibling;
+    else body.insertBefore(line, next);
 }
 
 /** Have a line say what a new one of the same row says. */
