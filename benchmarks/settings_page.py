@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from benchmarks.marks import filled
-from nodewise.session.settings import NewSettings, Setting, settings_of
+from nodewise.session.settings import NewSettings, SettingInfo, settings_of
 
 PAGE = Path(__file__).parents[1] / "docs" / "session.md"
 
@@ -21,13 +21,13 @@ def settings_table() -> str:
     return "\n".join(["| Python | command line | default | |", "| --- | --- | --- | --- |", *rows])
 
 
-def _flag(one: Setting) -> str:
+def _flag(one: SettingInfo) -> str:
     if one.kind == "mapping":
         return f"`--set {one.name.removesuffix('_settings')}.KEY=VALUE`"
     return ", ".join(f"`{flag}`" for flag in (one.flags or f"--{one.name.replace('_', '-')}").split("/"))
 
 
-def _default(one: Setting) -> str:
+def _default(one: SettingInfo) -> str:
     if one.unset:
         return one.unset
     return f"{one.default:g} s, {one.say(one.default)}" if one.kind == "duration" else one.say(one.default)

@@ -24,7 +24,7 @@ __all__ = [
     "ABSENT_MEANS",
     "NewSettings",
     "SessionSettings",
-    "Setting",
+    "SettingInfo",
     "SettingsByName",
     "check_choices",
     "setting",
@@ -48,7 +48,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True)
-class Setting:
+class SettingInfo:
     """What everybody has to know of one setting.
 
     Attributes:
@@ -145,26 +145,26 @@ class Setting:
         return {**{key: getattr(self, key) for key in shown}, "choices": self.choices()}
 
 
-def _no_count(one: Setting, value: object) -> str:
+def _no_count(one: SettingInfo, value: object) -> str:
     wrong = isinstance(value, bool) or not isinstance(value, int) or (one.least is not None and value < one.least)
     return f"a whole number, at least {one.least}" if wrong else ""
 
 
-def _no_duration(one: Setting, value: object) -> str:
+def _no_duration(one: SettingInfo, value: object) -> str:
     wrong = isinstance(value, bool) or not isinstance(value, (int, float)) or not value > (one.least or 0)
     return f"a number of seconds above {one.least or 0}" if wrong else ""
 
 
-def _no_flag(one: Setting, value: object) -> str:
+def _no_flag(one: SettingInfo, value: object) -> str:
     return "" if isinstance(value, bool) else "yes or no"
 
 
-def _no_mapping(one: Setting, value: object) -> str:
+def _no_mapping(one: SettingInfo, value: object) -> str:
     return "" if isinstance(value, Mapping) else "settings by name"
 
 
 def setting(default: Any = None, *, kind: Kind, help: str, **more: Any) -> Any:
-    """A field of `NewSettings`: its default, and the rest of what `Setting` says of it."""
+    """A field of `NewSettings`: its default, and the rest of what `SettingInfo` says of it."""
     return field(default=default, metadata={"setting": {"kind": kind, "help": help, **more}})
 
 
@@ -215,7 +215,7 @@ _CLASSIFIERS = {
 
 @dataclass(frozen=True, kw_only=True)
 class NewSettings:
-    """The settings that a new session is asked to have; each field carries its `Setting`. None leaves one open."""
+    """The settings that a new session is asked to have; each field carries its `SettingInfo`. None leaves one open."""
 
     budget: int | None = setting(
         kind="count",
@@ -497,14 +497,14 @@ These are not today's defaults, and do not change with them. The budget stands i
 """
 
 
-def settings_of(record: type[NewSettings]) -> tuple[Setting, ...]:
+def settings_of(record: type[NewSettings]) -> tuple[SettingInfo, ...]:
     """The settings of `NewSettings`, or of a record made from it, in order."""
-    found: dict[str, Setting] = {}
+    found: dict[str, SettingInfo] = {}
     for kind in reversed(record.__mro__):
         for one in getattr(kind, "__dataclass_fields__", {}).values():
             known = dict(one.metadata.get("setting", ()))
             if known:
-                found[one.name] = Setting(one.name, str(one.type), one.default, **known)
+                found[one.name] = SettingInfo(one.name, str(one.type), one.default, **known)
     return tuple(found.values())
 
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Self
 from fastapi import Depends, Form, Path, Query
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from nodewise.session.settings import NewSettings, Setting, settings_of
+from nodewise.session.settings import NewSettings, SettingInfo, settings_of
 from nodewise.studio.guard.roles import VISITOR, Role
 from nodewise.studio.work.errors import ForbiddenError
 from nodewise.studio.work.node_table import Sort
@@ -381,7 +381,7 @@ class BudgetRequest(Change):
 _Names = Annotated[str, Field(max_length=20_000)]
 
 
-def _parameter(one: Setting) -> inspect.Parameter:
+def _parameter(one: SettingInfo) -> inspect.Parameter:
     """The part of a form that gives a setting."""
     kinds: dict[str, Any] = {"count": int, "duration": float, "name": str, "flag": bool, "names": list[_Names]}
     bounds: dict[str, Any] = {}
