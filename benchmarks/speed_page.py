@@ -94,6 +94,8 @@ def closed_form(record: dict[str, Any], title: str) -> str:
             f" commit {machine['commit']}. {views_since(machine['commit'])}"
         ).strip(),
     ]
+    if "note" in record:
+        lines[-1] += f" These are {record['note']}."
     return "\n".join(lines)
 
 
