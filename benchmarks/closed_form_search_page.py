@@ -316,7 +316,7 @@ def more_views_tables() -> list[str]:
         "",
         (
             "The rule stands in `benchmarks/more_views.py`, which also says what the forms are, and was committed"
-            " before any was played on these graphs: four other copies of the developed-on graphs up to 10,000 nodes"
+            " before any was played on these copies: four other ones of the developed-on graphs up to 10,000 nodes"
             f" and of generated ones ({games}), and here `gain` asks with each form itself. Passed: {names}; within"
             f" 0.05 of the best, {best:.3f}, the rule takes the cheapest, *both*. No form of the asked node's surprise"
             f" is taken. Of the gates it takes 1.5 standard errors, ahead by {ahead:.3f} where more than 0.1 was asked"
