@@ -64,7 +64,8 @@ from self_training import possible
 from together import Labels, Together, kept_rows, played_on, write_rows
 
 from nodewise.classifiers.views import views as views_module
-from nodewise.classifiers.views.construction import _KIN, WIDTH, GraphViews, make_views, unit_features
+from nodewise.classifiers.views.construction import WIDTH, GraphViews, make_views, unit_features
+from nodewise.classifiers.views.kin import _KIN
 from nodewise.classifiers.views.posterior import Posterior
 from nodewise.classifiers.views.products import (
     NEAREST,

@@ -50,7 +50,8 @@ from machine import describe_machine
 from self_training import MOST_NODES, possible
 
 from nodewise.classifiers import make_classifier
-from nodewise.classifiers.views.construction import _KIN, WIDTH, GraphViews, unit_features
+from nodewise.classifiers.views.construction import WIDTH, GraphViews, unit_features
+from nodewise.classifiers.views.kin import _KIN
 from nodewise.classifiers.views.posterior import Fit, Posterior, loss_scale
 from nodewise.classifiers.views.products import (
     NEAREST,

@@ -39,7 +39,7 @@ were worse by half a point at one and two labels a class."""
 _FEW_CLASSES = 32
 """Classes up to which the expected error is looked at: it costs candidates × classes × nodes."""
 
-GATE = 1.0
+GATE = 1.5
 """Standard errors by which labels must be better predicted by each other than by the classes' shares alone.
 
 As long as they are not, from one label a class on, the next question is a random one. Where nothing can be learned, or
@@ -74,7 +74,7 @@ class Gain(Strategy):
     """
 
     name = "gain"
-    version = 3
+    version = 4
     recordable = True
     reads_budget = False
     stateless = True

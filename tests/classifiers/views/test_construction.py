@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 import torch
 
-from nodewise.classifiers.views import construction
+from nodewise.classifiers.views import construction, kin
 from nodewise.classifiers.views import products as dense_products
 from nodewise.classifiers.views.construction import GraphViews, make_views
 from nodewise.datasets import load_graph, synthetic_graph
@@ -18,7 +18,8 @@ from nodewise.graph.knn.neighbours import joined_to_nearest
 from nodewise.graph.tensors import GraphTensors
 from tests.small_graphs import block_graph, random_graph, relabelled
 
-ALL = ("spectrum", "role", "near", "far", "farther", "farthest", "walk", "two hops", "layers", "kin near", "own", "kin")
+OF_FEATURES = ("near", "far", "farther", "farthest", "walk", "two hops", "layers", "kin near", "own", "kin")
+ALL = ("spectrum", "role", *OF_FEATURES, "kin together")
 
 
 def graph(features: int = 20) -> Graph:
@@ -66,7 +67,7 @@ def test_diffused_views_are_what_their_steps_give() -> None:
 
 
 def test_threads_and_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    tensors = GraphTensors(graph(features=90))
+    tensors = GraphTensors(graph(features=80))  # with 90 two nodes are as near up to rounding: others are kin then
     before = torch.get_num_threads()
     try:
         torch.set_num_threads(1)
@@ -88,12 +89,12 @@ def test_which_views_there_are_and_that_the_graph_stays_as_it_is() -> None:
     events: list[object] = []
     views = make_views(tensors, events.append)
     assert views.names == ALL
-    assert [event.done for event in events] == list(range(1, 13)) and {event.total for event in events} == {12}  # type: ignore[attr-defined]
+    assert [event.done for event in events] == list(range(1, 14)) and {event.total for event in events} == {13}  # type: ignore[attr-defined]
     np.testing.assert_array_equal(one.x, before)
     np.testing.assert_array_equal(tensors.dense_x.numpy(), before)  # type: ignore[union-attr]
     assert make_views(GraphTensors(load_graph("karate"))).names == ("spectrum", "role")
     lonely = Graph.build(np.zeros((2, 0), dtype=np.int64), 5, x=np.eye(5, dtype=np.float32))
-    assert make_views(GraphTensors(lonely)).names == ("own", "kin")
+    assert make_views(GraphTensors(lonely)).names == ("own", "kin", "kin together")
     assert make_views(GraphTensors(Graph.build(np.zeros((2, 0), dtype=np.int64), 5))).names == ("nothing",)
 
 
@@ -109,7 +110,7 @@ def products(views: GraphViews) -> torch.Tensor:
 
 def test_there_is_a_view_for_each_way_to_look() -> None:
     views = views_of(random_graph())
-    assert views.names == ALL and views.columns.shape == (40, 12, 64) and views.leading.shape == (12, 40, 32)
+    assert views.names == ALL and views.columns.shape == (40, 13, 64) and views.leading.shape == (13, 40, 32)
     assert torch.isfinite(views.columns).all() and views.columns.norm(dim=2).max() < 1 + 1e-5
     assert torch.allclose(views.columns[:, ALL.index("near")].norm(dim=1), torch.ones(40), atol=1e-5)
 
@@ -158,7 +159,7 @@ def test_without_features_the_edges_speak_and_without_edges_the_features() -> No
     assert views_of(Graph.build(edges, 40, y=np.arange(40) % 2)).names == ("spectrum", "role")
     features = np.random.default_rng(0).normal(size=(40, 5)).astype(np.float32)
     nothing = np.zeros((2, 0), np.int64)
-    assert views_of(Graph.build(nothing, 40, x=features, y=np.arange(40) % 2)).names == ("own", "kin")
+    assert views_of(Graph.build(nothing, 40, x=features, y=np.arange(40) % 2)).names == ("own", "kin", "kin together")
     neither = views_of(Graph.build(nothing, 40, y=np.arange(40) % 2))
     assert neither.names == ("nothing",) and torch.equal(neither.columns, torch.ones(40, 1, 1))
 
@@ -186,10 +187,12 @@ def test_kin_is_what_its_steps_give() -> None:
     x = clustered_rows(60)
     graph = GraphTensors(Graph.build(np.stack([np.arange(59), np.arange(1, 60)]), 60, x=x))
     views = make_views(graph)
+    columns = {name: views.columns[:, number].numpy() for number, name in enumerate(views.names)}
+    columns["all of features"] = np.concatenate([columns[name] for name in OF_FEATURES], 1)
     unit = x / np.linalg.norm(x, axis=1, keepdims=True)
-    for name, of in (("kin", "own"), ("kin near", "near")):
-        joined = joined_to_nearest(views.columns[:, views.names.index(of)].numpy(), 10).toarray()
-        if name == "kin near":
+    for name, of in (("kin", "own"), ("kin near", "near"), ("kin together", "all of features")):
+        joined = joined_to_nearest(columns[of], 10).toarray()
+        if name != "kin":
             line = np.eye(60, k=1) + np.eye(60, k=-1)
             joined = joined + line * joined.sum() / line.sum()
         loops = joined + np.eye(60)
@@ -201,5 +204,23 @@ def test_kin_is_what_its_steps_give() -> None:
         z /= np.linalg.norm(z, axis=1, keepdims=True)
         z -= z.mean(0)
         z /= np.linalg.norm(z, axis=1, keepdims=True)
-        made = views.columns[:, views.names.index(name)].double().numpy()
-        np.testing.assert_allclose(made @ made.T, z @ z.T, atol=2e-4)
+        np.testing.assert_allclose(kernel(columns[name]), z @ z.T, atol=2e-4)
+
+
+def test_kin_diffuse_all_directions_of_the_features_but_those_of_all_views_and_large_graphs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tensors, widths = GraphTensors(graph(features=90)), list[int]()
+    plain = kin.diffuse_over
+
+    def counted(joined: sp.csr_matrix, x: np.ndarray, *others: object) -> object:
+        widths.append(x.shape[1])
+        return plain(joined, x, *others)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(kin, "diffuse_over", counted)
+    make_views(tensors)
+    assert widths == [90, 90, 64]
+    widths.clear()
+    monkeypatch.setattr(kin, "LARGE", 200)
+    make_views(tensors)
+    assert widths == [64, 64, 64]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from nodewise.classifiers.views import construction, large, products, relational
+from nodewise.classifiers.views import construction, kin, large, products, relational
 from nodewise.classifiers.views.construction import make_views
 from nodewise.classifiers.views.large import diffuse_large, leading_eigenvectors
 from nodewise.datasets import RelationSettings, relational_graph, synthetic_graph
@@ -25,13 +25,16 @@ def graph() -> Graph:
 def test_a_large_graph_has_the_views_of_an_ordinary_one(monkeypatch: pytest.MonkeyPatch) -> None:
     tensors = GraphTensors(graph())
     ordinary = make_views(tensors)
-    monkeypatch.setattr(construction, "LARGE", 1000)
+    for module in (construction, kin, large, products):
+        monkeypatch.setattr(module, "LARGE", 1000)
     views = make_views(tensors)
     assert views.names == ordinary.names
     for number, name in enumerate(views.names):
         if name != "spectrum":
             one, other = (each.columns[:, number].double().numpy() for each in (ordinary, views))
-            assert np.abs(one @ one.T - other @ other.T).max() < 1e-3, name  # up to a rotation of the columns
+            off = np.abs(one @ one.T - other @ other.T)  # up to a rotation of the columns
+            # among all views together another node is the nearest here and there
+            assert (off.mean() < 1e-4 if name == "kin together" else off.max() < 1e-3), name
 
 
 @pytest.mark.slow

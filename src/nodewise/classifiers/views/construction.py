@@ -22,10 +22,11 @@ from scipy.sparse.linalg import eigsh
 from threadpoolctl import threadpool_limits
 
 from nodewise.classifiers.views.graph_views import LEADING, GraphViews
+from nodewise.classifiers.views.kin import TOGETHER, kin_placing, kin_views, placed_by_kin
 from nodewise.classifiers.views.large import diffuse_pieces, leading_eigenvectors, small_pieces
 from nodewise.classifiers.views.products import (
     LARGE,
-    NEAREST,
+    WIDTH,
     Array,
     ProductKind,
     RowPropagation,
@@ -33,6 +34,9 @@ from nodewise.classifiers.views.products import (
     SparseProduct,
     centred,
     diffuse,
+    ending,
+    fast_product,
+    finished,
     inverse_degrees,
     leading_directions,
     linear_map,
@@ -47,14 +51,13 @@ from nodewise.classifiers.views.reduction import REDUCED, reduced
 from nodewise.classifiers.views.relational import (
     direction_names,
     direction_views,
-    fast_product,
+    product_kind,
     relational_names,
     relational_views,
     whole_adjacency,
     whole_features,
 )
-from nodewise.graph.knn.neighbours import joined_to_nearest
-from nodewise.graph.knn.rows import NodeSearch, reach_of
+from nodewise.graph.knn.rows import NodeSearch
 from nodewise.graph.relations import Relations
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.compute import one_thread
@@ -71,9 +74,6 @@ __all__ = [
     "unit_features",
     "view_names",
 ]
-
-WIDTH = 64
-"""Columns of a view of the features, at least."""
 
 MOST_LEADING = 256
 """Leading columns at most: with more than 25 classes there are more than `LEADING`, since classes cannot be told apart
@@ -97,8 +97,7 @@ _OF_WHOLE = ("near", "far", "farther", "farthest", "walk", "two hops", "layers")
 """Of both, the views of one graph of all node types."""
 
 _DIFFUSED = {"walk": (0.1, 10), "near": (0.1, 10), "far": (0.05, 20), "farther": (0.02, 40), "farthest": (0.005, 100)}
-_KIN = (0.02, 40)
-"""α and the number of steps of the views that are diffused along the edges, and among kin."""
+"""α and the number of steps of the views that are diffused along the edges."""
 
 _AS_THEY_ARE, _CENTRED_BEFORE = ("near", "far"), ("farther", "farthest")
 """Views whose features are diffused as they are, and views whose features are centred before they are diffused, too.
@@ -120,7 +119,7 @@ def view_names(features: bool, edges: bool, relations: Relations | None = None) 
         own = relational_names(relations, features)
         if not relations.incidences:
             return own
-        union = view_names(features, edges) if features or edges else ()
+        union = [name for name in view_names(features, edges) if name != TOGETHER] if features or edges else []
         reached = features or any(kind.x is not None for kind in relations.types)
         whole = ("spectrum", *(_OF_WHOLE if reached else ()))
         return (*own, *(f"union: {name}" for name in union), *(f"whole: {name}" for name in whole))
@@ -131,7 +130,7 @@ def view_names(features: bool, edges: bool, relations: Relations | None = None) 
     return (
         *(_OF_EDGES if edges else ()),
         *(_OF_BOTH if features and edges else ()),
-        *(_OF_FEATURES if features else ()),
+        *((*_OF_FEATURES, TOGETHER) if features else ()),
     )
 
 
@@ -146,14 +145,15 @@ def make_views(graph: GraphTensors, reporter: Reporter | None = None, leading: i
     - ``own``: the features; ``two hops``: N N x; ``layers``: own, one and two hops side by side;
     - ``spectrum``: leading eigenvectors of (D + d̄)^-1/2 A (D + d̄)^-1/2, d̄ the mean degree, times their eigenvalues;
     - ``kin``: features diffused as ``farther`` is, over the graph of each node's 10 nearest nodes in ``own`` (cosine,
-      both ways); ``kin near``: over the given edges and the 10 nearest nodes in ``near`` together;
+      both ways); ``kin near``: over the given edges and the 10 nearest nodes in ``near`` together; ``kin together``:
+      their leading directions, over the edges and the 10 nearest nodes in all views above of features side by side;
     - ``role``: cosines of the ranks of the node's degree, of its neighbours' mean degree and of theirs.
 
     Where edges have weights, A holds them, divided by their mean, and a degree is their sum.
-    A graph without features has ``spectrum`` and ``role``; one without edges ``own`` and ``kin``. One whose edges have
-    a direction has those of `relational.direction_views` beside them. One of several node types has those of
-    `relational.relational_views`; these views of its plain edges, called ``union: NAME``; and ``whole: NAME``, the
-    views of one plain graph of all types, as far as they look at the edges.
+    A graph without features has ``spectrum`` and ``role``; one without edges ``own``, ``kin`` and ``kin together``. One
+    whose edges have a direction has those of `relational.direction_views` beside them. One of several node types has
+    those of `relational.relational_views`; these views of its plain edges, but the last of kin, called ``union: NAME``;
+    and ``whole: NAME``, the views of one plain graph of all types, as far as they look at the edges.
     """
     report = reporter or Silent()
     adjacency = scipy_matrix(graph.adjacency)
@@ -187,44 +187,46 @@ def _all_views(graph: GraphTensors, adjacency: sp.csr_matrix, leading: int) -> I
     """The views as they are made: what needs most memory first, when few are there yet."""
     record, x = graph.relations, unit_features(graph) if graph.has_features else None
     if record is not None and not record.one_type:
-        known, kind = dict[str, Array](), fast_product(record)
+        known, kind = dict[str, Array](), product_kind(record)
         for name, view in relational_views(record, x, leading, unit_features):
             known |= {name: view} if name in _OF_FEATURES else {}
             yield name, view
         if record.incidences:
             yield from ((f"whole: {name}", view) for name, view in _whole_views(x, record, leading))
             if x is not None or adjacency.nnz:
-                yield from ((f"union: {name}", view) for name, view in _plain_views(x, adjacency, leading, known, kind))
+                yield from ((f"union: {name}", view) for name, view in _plain_views(x, adjacency, leading, kind, known))
         return
     if record is not None:
         yield from direction_views(record, x, leading)
-    yield from _plain_views(x, adjacency, leading, {})
+    yield from _plain_views(x, adjacency, leading, fast_product(graph.num_nodes))
 
 
 def _plain_views(
     x: Array | None,
     adjacency: sp.csr_matrix,
     leading: int,
-    known: Mapping[str, Array],
-    kind: ProductKind = SparseProduct,
+    kind: ProductKind,
+    union: Mapping[str, Array] | None = None,
 ) -> Iterator[tuple[str, Array]]:
-    """The views that a graph without relations has; of `_OF_FEATURES` those that are known are not made again.
+    """The views that a graph without relations has.
 
     Args:
         x: what `unit_features` gives, None without features; it is changed in place.
         adjacency: the edges.
         leading: columns of a spectrum.
-        known: name of a view -> the view. kind: how sparse products are made.
+        kind: how sparse products are made.
+        union: of a graph of several types those of `_OF_FEATURES` by name, where it has features; they are not made
+            again.
     """
     if x is not None:
-        near, width = None, max(WIDTH, leading)
-        own = known["own"] if "own" in known else narrow(centred(x.copy()), width)
-        yield "own", own
+        width = max(WIDTH, leading)
+        of_features = {"own": narrow(centred(x.copy()), width)} if union is None else dict(union)
+        yield "own", of_features["own"]
         if adjacency.nnz:
             for name, view in _feature_views(x, adjacency, width, kind):
-                near = view if name == "near" else near
+                of_features[name] = view
                 yield name, view
-        yield from _kin_views(x, own, near, adjacency, width, known, kind)
+        yield from kin_views(x, of_features, adjacency, width, kind, union is None)
     if adjacency.nnz:
         yield "spectrum", _spectrum(adjacency, leading, kind)
         yield "role", unit(_roles(adjacency))
@@ -235,7 +237,7 @@ def _plain_views(
 def _whole_views(x: Array | None, record: Relations, leading: int) -> Iterator[tuple[str, Array]]:
     """Views of one plain graph of all node types, the rows of the labelled one alone."""
     adjacency, own = whole_adjacency(record)
-    whole, kind = whole_features(record, x, unit_features), fast_product(record)
+    whole, kind = whole_features(record, x, unit_features), product_kind(record)
     if whole is not None:
         width = max(WIDTH, leading)
         whole = whole if whole.shape[1] <= REDUCED else np.ascontiguousarray(narrow(whole, REDUCED), np.float32)
@@ -302,39 +304,12 @@ def _feature_views(x: Array, adjacency: sp.csr_matrix, columns: int, kind: Produ
     walk = kind(sp.diags(1 / np.asarray(loops.sum(1)).ravel()) @ loops)
     yield from _diffused(walk, x, ("walk",), alone, columns)
     del loops, walk
-    symmetric, one_by_one = symmetric_propagation(adjacency, kind), count < LARGE or kind is SparseProduct
-    if one_by_one:
+    symmetric = symmetric_propagation(adjacency, kind)
+    if count < LARGE:
         yield from _diffused(symmetric, x, _AS_THEY_ARE, alone, columns)
     x -= (row := mean_row(x))  # in place: nothing else is made of it
-    yield from _diffused(symmetric, x, (() if one_by_one else _AS_THEY_ARE) + _CENTRED_BEFORE, alone, columns, row)
-
-
-def _kin_views(
-    x: Array,
-    own: Array,
-    near: Array | None,
-    adjacency: sp.csr_matrix,
-    columns: int,
-    known: Mapping[str, Array],
-    kind: ProductKind,
-) -> Iterator[tuple[str, Array]]:
-    """Features less their means, diffused over the nearest nodes in ``own``; over those in ``near`` and the edges.
-
-    Both sets of edges have the same total weight.
-    """
-    x = narrow(x - x.mean(0, dtype=np.float64).astype(x.dtype), columns)
-    kin = {} if "kin" in known else {"kin": joined_to_nearest(own, NEAREST)}
-    if "kin" in known:
-        yield "kin", known["kin"]
-    if near is not None:
-        nearest = joined_to_nearest(near, NEAREST)
-        kin["kin near"] = (nearest + adjacency.astype(np.float32) * (nearest.sum() / adjacency.sum())).tocsr()
-    for name, joined in kin.items():
-        step, large = symmetric_propagation(joined, kind), len(x) >= LARGE and kind is not SparseProduct
-        alone = small_pieces(joined) if large else np.zeros(0, np.int64)
-        sums = diffuse_pieces(step, x, {name: _KIN}, alone) if large else diffuse(step, x, {name: _KIN})
-        for _, total in sums:
-            yield name, narrow(centred(unit(total)), columns)
+    at_once = _CENTRED_BEFORE if count < LARGE else (*_AS_THEY_ARE, *_CENTRED_BEFORE)
+    yield from _diffused(symmetric, x, at_once, alone, columns, row)
 
 
 def _feature_placing(x: Array, adjacency: sp.csr_matrix, columns: Mapping[str, Array]) -> dict[str, Array]:
@@ -344,22 +319,7 @@ def _feature_placing(x: Array, adjacency: sp.csr_matrix, columns: Mapping[str, A
     less = x - arrays["x mean"]
     if adjacency.nnz:
         arrays |= _placing_by_both(x, less, adjacency, columns)
-    narrowed = narrow(less.copy(), columns["own"].shape[1])
-    arrays["kin directions"] = linear_map(less, narrowed)
-    kin = {"kin": joined_to_nearest(columns["own"], NEAREST)}
-    if adjacency.nnz:
-        near = joined_to_nearest(columns["near"], NEAREST)
-        ratio = near.sum() / adjacency.sum()
-        arrays["kin near ratio"] = np.array([ratio], np.float64)
-        kin["kin near"] = (near + adjacency.astype(np.float32) * ratio).tocsr()
-        arrays["kin near reach"] = reach_of(columns["near"], near, NEAREST)
-    arrays["kin reach"] = reach_of(columns["own"], kin["kin"], NEAREST)
-    for name, joined in kin.items():
-        arrays[f"{name} degree"] = np.asarray(joined.sum(1)).ravel().astype(np.float64)
-        for _, total in diffuse(symmetric_propagation(joined), narrowed, {name: _KIN}):
-            arrays[f"{name} nodes"] = total.copy()
-            arrays |= _ending(name, unit(total), columns)
-    return arrays
+    return arrays | kin_placing(less, columns, adjacency)
 
 
 def _placing_by_both(x: Array, less: Array, adjacency: sp.csr_matrix, columns: Mapping[str, Array]) -> dict[str, Array]:
@@ -385,13 +345,8 @@ def _placing_by_both(x: Array, less: Array, adjacency: sp.csr_matrix, columns: M
         for name, total in diffuse(step, start, {name: _DIFFUSED[name] for name in wanted}):
             directions, nodes = leading_directions(total)
             arrays[f"{name} directions"], arrays[f"{name} nodes"] = directions, nodes
-            arrays |= _ending(name, unit(nodes.copy()) if wanted is _CENTRED_BEFORE else nodes.copy(), columns)
+            arrays |= ending(name, unit(nodes.copy()) if wanted is _CENTRED_BEFORE else nodes.copy(), columns[name])
     return arrays
-
-
-def _ending(name: str, rows: Array, columns: Mapping[str, Array]) -> dict[str, Array]:
-    """The centre of a view's rows, and what then brings them into the view's columns."""
-    return {f"{name} mean": mean_row(rows), f"{name} columns": linear_map(centred(rows.copy()), columns[name])}
 
 
 def _placed_by_features(a: Mapping[str, Array], x: Array, joined: sp.csr_matrix, search: _Search) -> dict[str, Array]:
@@ -404,7 +359,7 @@ def _placed_by_features(a: Mapping[str, Array], x: Array, joined: sp.csr_matrix,
             start = x if name not in _CENTRED_BEFORE else less
             step = RowWalk(joined) if name == "walk" else symmetric
             total = step(a[f"{name} nodes"], start @ a[f"{name} directions"], alpha)
-            found[name] = _finished(a, name, total)
+            found[name] = finished(a, name, unit(total) if name in _CENTRED_BEFORE else total)
         own = np.asarray(joined.sum(1)).ravel()
         average = sp.diags(inverse_degrees(own)) @ joined
         one = (average @ a["x nodes"]) @ a["x directions"].T
@@ -413,24 +368,8 @@ def _placed_by_features(a: Mapping[str, Array], x: Array, joined: sp.csr_matrix,
         blocks = [unit(part - a[f"{name} mean"]) for name, part in (("x", x), ("one", one), ("two", two))]
         side_by_side = np.concatenate(blocks, 1)
         found["layers"] = unit(side_by_side - a["layers mean"]) @ a["layers columns"]
-    start = less @ a["kin directions"]
-    kin = search("own").joined(found["own"], NEAREST, a["kin reach"])
-    total = RowPropagation(kin, a["kin degree"])(a["kin nodes"], start, _KIN[0])
-    found["kin"] = _finished(a, "kin", total)
-    if "kin near columns" in a:
-        other = search("near").joined(found["near"], NEAREST, a["kin near reach"])
-        both = (other + joined * float(a["kin near ratio"][0])).tocsr()
-        total = RowPropagation(both, a["kin near degree"])(a["kin near nodes"], start, _KIN[0])
-        found["kin near"] = _finished(a, "kin near", total)
+    placed_by_kin(a, less, joined, found, search)
     return found
-
-
-def _finished(a: Mapping[str, Array], name: str, total: Array) -> Array:
-    """A row's diffused features as columns of the view."""
-    if name in _CENTRED_BEFORE or name not in _DIFFUSED:
-        total = unit(total)
-    placed: Array = unit(total - a[f"{name} mean"]) @ a[f"{name} columns"]
-    return placed
 
 
 def _diffused(

@@ -64,9 +64,9 @@ def small_pieces(adjacency: sp.csr_matrix) -> Array:
 def diffuse_over(
     joined: sp.csr_matrix, x: Array, wanted: dict[str, tuple[float, int]], kind: ProductKind
 ) -> Iterator[tuple[str, Array]]:
-    """Columns diffused over a graph by P, as `products.diffuse` does; in a large graph of several types as below."""
+    """Columns diffused over a graph by P, as `products.diffuse` does; in a large graph as below."""
     matrix = symmetric_propagation(joined, kind)
-    if kind is SparseProduct or len(x) < LARGE:
+    if len(x) < LARGE:
         return diffuse(matrix, x, wanted)
     return diffuse_pieces(matrix, x, wanted, small_pieces(joined))
 

@@ -23,6 +23,7 @@ from nodewise.classifiers.views.construction import (
     unit_features,
     view_names,
 )
+from nodewise.classifiers.views.kin import DIRECTIONS, TOGETHER, nearest_together
 from nodewise.classifiers.views.products import Array, gram_matrix, scipy_matrix, unit
 from nodewise.graph.knn.rows import NodeSearch
 from nodewise.graph.tensors import GraphTensors
@@ -92,10 +93,12 @@ class Places:
 
     def _search(self, columns: Array, name: str) -> NodeSearch:
         if name not in self._searches:
-            width = self.arrays[f"{name} columns"].shape[1]
-            self._searches[name] = NodeSearch(
-                np.ascontiguousarray(columns[:, self.names.index(name), :width]), "cosine"
-            )
+            views = {of: columns[:, number] for number, of in enumerate(self.names)}
+            if name == TOGETHER:
+                rows = nearest_together(views, self.arrays[DIRECTIONS])
+            else:
+                rows = np.ascontiguousarray(views[name][:, : self.arrays[f"{name} columns"].shape[1]])
+            self._searches[name] = NodeSearch(rows, "cosine")
         return self._searches[name]
 
     @cached_property

@@ -4,7 +4,7 @@ rows that were not in the graph.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ __all__ = [
     "LARGE",
     "NEAREST",
     "ROWS",
+    "WIDTH",
     "Array",
     "GatheredProduct",
     "Product",
@@ -29,6 +30,9 @@ __all__ = [
     "affine_product",
     "centred",
     "diffuse",
+    "ending",
+    "fast_product",
+    "finished",
     "gram_matrix",
     "inverse_degrees",
     "leading_directions",
@@ -57,6 +61,9 @@ it is half as many.
 
 KEPT = 128
 """Directions of the nodes' diffused features that are kept: of features diffused there are hardly more."""
+
+WIDTH = 64
+"""Columns of a view of the features, at least."""
 
 NEAREST = 10
 """Nodes that are a node's kin: the nearest in a view, joined to it, so that features reach it as from neighbours."""
@@ -145,6 +152,11 @@ class GatheredProduct(SparseProduct):
 
 ProductKind = type[SparseProduct]
 """How sparse products are made."""
+
+
+def fast_product(nodes: int) -> ProductKind:
+    """How sparse products of a graph with so many nodes are made: of a large one faster, the same up to rounding."""
+    return GatheredProduct if nodes >= LARGE else SparseProduct
 
 
 def symmetric_propagation(adjacency: sp.csr_matrix, kind: ProductKind = SparseProduct) -> SparseProduct:
@@ -334,6 +346,17 @@ def linear_map(rows: Array, wanted: Array) -> Array:
     """The linear map from rows to the columns that a view has, by least squares: [column, column of the view]."""
     inner = np.linalg.pinv(gram_matrix(rows), rcond=1e-9, hermitian=True)
     return (inner @ gram_matrix(rows, np.ascontiguousarray(wanted, rows.dtype))).astype(np.float32)
+
+
+def ending(name: str, rows: Array, view: Array) -> dict[str, Array]:
+    """What brings rows that are diffused into a view's columns: their centre, and the linear map from what is left."""
+    return {f"{name} mean": mean_row(rows), f"{name} columns": linear_map(centred(rows.copy()), view)}
+
+
+def finished(a: Mapping[str, Array], name: str, rows: Array) -> Array:
+    """Rows that are diffused as columns of the view, by what `ending` gave."""
+    placed: Array = unit(rows - a[f"{name} mean"]) @ a[f"{name} columns"]
+    return placed
 
 
 class RowPropagation:

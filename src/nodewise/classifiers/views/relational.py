@@ -27,12 +27,13 @@ from nodewise.classifiers.views.large import diffuse_large, diffuse_over, leadin
 from nodewise.classifiers.views.products import (
     LARGE,
     NEAREST,
+    WIDTH,
     Array,
-    GatheredProduct,
     Product,
     ProductKind,
     SparseProduct,
     centred,
+    fast_product,
     narrow,
     unit,
 )
@@ -45,15 +46,12 @@ from nodewise.graph.tensors import GraphTensors
 __all__ = [
     "direction_names",
     "direction_views",
-    "fast_product",
+    "product_kind",
     "relational_names",
     "relational_views",
     "whole_adjacency",
     "whole_features",
 ]
-
-_WIDTH = 64
-"""Columns of the features that are diffused."""
 
 _REACHED = 2
 """Other types whose features have a view, at most."""
@@ -111,7 +109,7 @@ def relational_views(
 
     `features_of` gives a graph's features as unit rows in their leading directions.
     """
-    incidences, width, features, kind = record.incidences, max(_WIDTH, leading), x, fast_product(record)
+    incidences, width, features, kind = record.incidences, max(WIDTH, leading), x, product_kind(record)
     for incidence in _reached(record):
         mean = _mean_reached(incidence, features_of(_alone(record, incidence.reaches)), kind)
         features = mean if features is None else features
@@ -140,9 +138,9 @@ def relational_views(
     yield "kin: features", _over_nearest(everywhere, less, kind)
 
 
-def fast_product(record: Relations) -> ProductKind:
-    """How sparse products of a graph of several node types are made: of a large one faster, the same up to rounding."""
-    return GatheredProduct if sum(kind.count for kind in record.types) >= LARGE else SparseProduct
+def product_kind(record: Relations) -> ProductKind:
+    """How sparse products of a graph of several node types are made."""
+    return fast_product(sum(kind.count for kind in record.types))
 
 
 def whole_adjacency(record: Relations) -> tuple[sp.csr_matrix, slice]:
@@ -214,7 +212,7 @@ def _mean_reached(incidence: Incidence, features: Array, kind: ProductKind) -> A
 
 
 def _less_mean(x: Array) -> Array:
-    return np.ascontiguousarray(narrow(x - x.mean(0, dtype=np.float64).astype(x.dtype), _WIDTH), np.float32)
+    return np.ascontiguousarray(narrow(x - x.mean(0, dtype=np.float64).astype(x.dtype), WIDTH), np.float32)
 
 
 def _view(z: Array) -> Array:

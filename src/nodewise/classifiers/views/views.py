@@ -47,7 +47,7 @@ __all__ = [
     "views_needs",
 ]
 
-VIEWS_VERSION = 2
+VIEWS_VERSION = 3
 """Raised by hand when the views of a graph change, with the versions of `Views` and `Gain`, or what is kept with them
 for a first question (`first_gains`: the first ridge, its sampling): kept ones are made anew.
 """
@@ -55,7 +55,7 @@ for a first question (`first_gains`: the first ridge, its sampling): kept ones a
 _LEAST_NODES = 2000
 """Graphs smaller than this are worth neither a file nor a word: their views are made in a moment, in a few MB."""
 
-_TRIED = 12
+_TRIED = 13
 """Views that the kernels of a GPU were tried with, at most: with more the posterior is computed by torch."""
 
 _NEVER = -1e4
@@ -70,7 +70,7 @@ class Views(Classifier):
     """Ridge regression on several views of the graph, weighed by leave-one-out likelihood; one setting for all."""
 
     name = "views"
-    version = 3
+    version = 4
     trained = False
     capabilities = frozenset[Capability](
         {
