@@ -34,7 +34,7 @@ def test_a_large_graph_has_the_views_of_an_ordinary_one(monkeypatch: pytest.Monk
             one, other = (each.columns[:, number].double().numpy() for each in (ordinary, views))
             off = np.abs(one @ one.T - other @ other.T)  # up to a rotation of the columns
             # among all views together another node is the nearest here and there
-            assert (off.mean() < 1e-4 if name == "kin together" else off.max() < 1e-3), name
+            assert off.mean() < 1e-4 if name == "kin together" else off.max() < 1e-3, name
 
 
 @pytest.mark.slow
