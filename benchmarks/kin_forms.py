@@ -92,10 +92,13 @@ class Forms:
         chosen = [view for name, view in self.columns(views).items() if name not in but]
         return narrow(np.concatenate(chosen, 1) / np.float32(len(chosen) ** 0.5), WIDTH)
 
+    def narrow_x(self) -> Array:
+        return narrow(self.x, WIDTH)
+
     def together(self, views: GraphViews, form: str = "", also: Iterable[str] = (kin.TOGETHER,)) -> Array:
         """The view of kin in all views of the features, but those of the edges and what is named."""
         near = self.side_by_side(views, ("spectrum", "role", *also))
-        start = self.x if form == "together whole" else narrow(self.x, WIDTH)
+        start = self.x if form == "together whole" else self.narrow_x()
         nearest = {"together of 5": 5, "together of 20": 20}.get(form, NEAREST)
         return self.over(start, near, LESS_FAR if form == "together less far" else FAR, nearest)
 
@@ -124,9 +127,10 @@ class Forms:
             view = self.over(narrow(self.x, WIDTH) if self.features else near - mean_row(near), near)
         return self.with_view(kind, view)
 
-    def with_view(self, name: str, view: Array) -> GraphViews:
+    def with_view(self, name: str, view: Array, views: GraphViews | None = None) -> GraphViews:
         """The views with one more, or in the place of the one of that name."""
-        columns, names = self.base.columns, self.base.names
+        before = self.base if views is None else views
+        columns, names = before.columns, before.names
         padded = torch.nn.functional.pad(columns, (0, max(0, view.shape[1] - columns.shape[2])))
         wide = GraphViews(names, padded)
         return replaced(wide, {name: view}) if name in names else added(wide, {name: view})
@@ -146,7 +150,7 @@ class Forms:
     def joined(self, form: str) -> GraphViews | None:
         """What a form is whose parts are played together: views changed, then added, then left out."""
         before, found = self.base, None
-        for part in sorted(form.split(" + "), key=lambda one: (one in LESS, one in EDGES)):
+        for part in sorted(form.split(" + "), key=lambda one: (one.startswith("without "), one in EDGES)):
             changed = self.views_of(part)
             found = changed if changed is not None else found
             self.base = changed if changed is not None else self.base
