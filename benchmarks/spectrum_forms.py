@@ -16,10 +16,15 @@ was played.
 - `BESIDE`, one view more: *farther of spectrum*, beside near; *near of role*; *near of both*, of features and spectrum
   side by side; *kin of near spectrum*, the spectrum diffused over the edges and the nearest in that view.
 - `LESS`: without one or two of the views.
+
+*Far of spectrum* and *of the rest* held on the second copies, the three together with *without spectrum*, which did not,
+did not. ``--pair`` plays *far of spectrum* with *of the rest* on further copies (`PAIR`), by a rule committed before:
+both are taken if together they are no more than 0.02 behind *far of spectrum* alone there, and no domain more than 0.3.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -37,6 +42,7 @@ from nodewise.classifiers.views.products import Array, SparseProduct, mean_row, 
 from nodewise.graph import Graph
 
 FIRST, SECOND = (76, 77, 78, 79), (80, 81, 82, 83)
+PAIR = (84, 85, 86, 87), (88, 89, 90, 91)
 GONE = ("walk", "layers", "two hops", "own")
 VIEW = "near of spectrum"
 REST = ("without together of more",)
@@ -138,4 +144,8 @@ def play(copy: int, number: int, forms: tuple[str, ...], runs: int, device: str)
 
 
 if __name__ == "__main__":
-    search(__doc__, "spectrum-forms", play, (FIRST, SECOND), (REST, CHANGED, BESIDE, LESS))
+    if "--pair" in sys.argv:
+        sys.argv.remove("--pair")
+        search(__doc__, "spectrum-pair", play, PAIR, (("far of spectrum", f"far of spectrum + {REST[0]}"),))
+    else:
+        search(__doc__, "spectrum-forms", play, (FIRST, SECOND), (REST, CHANGED, BESIDE, LESS))
