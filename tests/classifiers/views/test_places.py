@@ -50,12 +50,19 @@ def test_held_out_rows_stand_near_where_they_do_inside(clouds):
 def test_many_sparse_features_are_reduced_as_the_nodes_were():
     draws = np.random.default_rng(1)
     x = sp.csr_matrix((draws.random((80, 400)) < 0.05).astype(np.float32))
-    graph = nw.Graph.build(draws.integers(0, 80, (2, 200)), 80, x=x)
-    tensors = GraphTensors(graph)
+    tensors = GraphTensors(nw.Graph.build(np.zeros((2, 0), int), 80, x=x))
     views = make_views(tensors)
-    placed = Places.of(tensors, views).place(x, sp.csr_matrix(graph.adjacency()), views.columns.numpy())
+    placed = Places.of(tensors, views).place(x, sp.csr_matrix((80, 80)), views.columns.numpy())
     own = views.names.index("own")
     assert alike(placed[:, own], views.columns.numpy()[:, own]).min() > 0.999
+
+
+def test_without_edges_a_nodes_row_stands_where_the_node_does(clouds):
+    tensors = GraphTensors(nw.Graph.build(np.zeros((2, 0), int), 150, x=clouds))
+    views = make_views(tensors)
+    placed = Places.of(tensors, views).place(clouds, sp.csr_matrix((150, 150)), views.columns.numpy())
+    for number, name in enumerate(views.names):
+        assert alike(placed[:, number], views.columns.numpy()[:, number]).mean() > 0.98, name
 
 
 def test_a_row_without_nodes_or_features_has_a_place(clouds):

@@ -33,6 +33,7 @@ def circles(nodes: int = 120, features: bool = True, relations: int = 1) -> Rela
 
 def test_each_view_is_named_after_its_relation() -> None:
     views = make_views(GraphTensors(circles().to_graph()))
+    of_both = ("near", "far", "farther", "farthest", "walk", "two hops", "layers")
     assert views.names == (
         "spectrum: by 0",
         "spectrum: by 0, lives in",
@@ -44,11 +45,8 @@ def test_each_view_is_named_after_its_relation() -> None:
         "kin",
         "kin: features",
         "kin: spectrum",
-        *(f"union: {name}" for name in view_names(True, True) if name != "kin together"),
-        *(
-            f"whole: {name}"
-            for name in ("spectrum", "near", "far", "farther", "farthest", "walk", "two hops", "layers")
-        ),
+        *(f"union: {name}" for name in ("spectrum", "role", *of_both, "kin near", "own", "kin")),
+        *(f"whole: {name}" for name in ("spectrum", *of_both)),
     )
     assert np.isfinite(views.columns.numpy()).all()
 
@@ -87,7 +85,7 @@ def test_direction_adds_views_and_tells_what_edges_alone_do_not() -> None:
     edges, y = turn[edges], y[np.argsort(turn)]
     directed = nw.Graph.build(edges, 200, y=y, relations=direction_of(edges, 200))
     names = make_views(GraphTensors(directed)).names
-    assert names == ("spectrum", "role", "spectrum: edges along", "spectrum: edges against")
+    assert names == ("spectrum", "role", "spectrum far", "spectrum: edges along", "spectrum: edges against")
     assert nw.evaluate(directed, "random", runs=4, budget=10).micro.mean > 95
 
 

@@ -218,7 +218,8 @@ def first_gains(views: GraphViews, ridge: float) -> torch.Tensor:
 
     [view, node], on the CPU, to the bit what `variance_gain` gives with the ridge that is taken then.
     """
-    columns, gains = views.leading_columns, torch.empty(len(views.names), len(views.columns))
+    columns = min(views.leading_columns, views.columns.shape[2])
+    gains = torch.empty(len(views.names), len(views.columns))
     start = torch.eye(columns)[None], torch.ones(1, len(views.columns)), torch.tensor([ridge])
 
     def fill(first: int, end: int) -> None:

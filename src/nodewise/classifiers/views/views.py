@@ -61,6 +61,9 @@ _TRIED = 13
 _NEVER = -1e4
 """The logit of a class that is not predicted: a probability of 0."""
 
+_MOST_PLACED = 1e12
+"""The largest number in what is kept of views: they have rows of unit length, and maps of these."""
+
 _LEAST_PATIENCE, _PATIENCE = 120.0, 50.0
 """Seconds, and times the estimate, for which another process that makes the same views is waited for."""
 
@@ -128,6 +131,9 @@ class Views(Classifier):
         columns, names = arrays["columns"], tuple(map(str, record["views"]))
         if columns.dtype != np.float32 or columns.ndim != 3 or columns.shape[:2] != (graph.num_nodes, len(names)):
             raise InputError(f"its views have the shape {list(columns.shape)}, which does not fit its graph")
+        for name, array in arrays.items():
+            if array.size and np.abs(array).max() > _MOST_PLACED:  # their products must stay finite
+                raise InputError(f"its array {name!r} holds numbers up to {np.abs(array).max():.0e}, which no view has")
         views = GraphViews(names, torch.from_numpy(np.array(columns)), int(record["leading"]))
         kind = SetsLearner if record.get("several") else ViewsLearner
         learner = kind(graph, views, 1, classes, 1)
