@@ -71,13 +71,13 @@ class NodewiseClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
-        """The probabilities of new rows, to six digits: [row, class].
+        """The probabilities of new rows, to five digits: [row, class].
 
         They are computed in single precision, whose last digit hangs on where a row lies in memory.
         """
         check_is_fitted(self)
         x = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
-        chances = self.fitted_.predict(self._scaled(x)).probabilities.astype(np.float64).round(6)
+        chances = self.fitted_.predict(self._scaled(x)).probabilities.astype(np.float64).round(5)
         shares: npt.NDArray[np.float64] = chances / chances.sum(1, keepdims=True)
         return shares
 

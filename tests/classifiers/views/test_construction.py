@@ -12,15 +12,14 @@ import torch
 from nodewise.classifiers.views import construction, kin
 from nodewise.classifiers.views import products as dense_products
 from nodewise.classifiers.views.construction import GraphViews, make_views
-from nodewise.classifiers.views.products import SparseProduct
 from nodewise.datasets import load_graph, synthetic_graph
 from nodewise.graph import Graph
 from nodewise.graph.knn.neighbours import joined_to_nearest
 from nodewise.graph.tensors import GraphTensors
 from tests.small_graphs import block_graph, random_graph, relabelled
 
-NEAR_AND_FAR = ("near", "far", "farther", "farthest")
-ALL = ("spectrum", "role", "spectrum far", *NEAR_AND_FAR, "kin near", "kin together")
+OF_FEATURES = ("near", "far", "farther", "farthest", "walk", "two hops", "layers", "kin near", "own", "kin")
+ALL = ("spectrum", "role", *OF_FEATURES, "kin together")
 
 
 def graph(features: int = 20) -> Graph:
@@ -50,41 +49,35 @@ def test_diffused_views_are_what_their_steps_give() -> None:
         "farther": (symmetric, 0.02, 40),
         "farthest": (symmetric, 0.005, 100),
     }
-    of_whole = ("walk", "two hops", "layers")  # which graphs of several node types have
-    unit_x = (x / np.linalg.norm(x, axis=1, keepdims=True)).astype(np.float32)
-    made = dict(construction._feature_views(unit_x, one.adjacency(), 64, SparseProduct, of_whole))
-    made |= {name: views.columns[:, views.names.index(name)].numpy() for name in NEAR_AND_FAR}
     for name, (matrix, alpha, steps) in {**cases, "walk": (walk, 0.1, 10)}.items():
         start = x - x.mean(0) if name in ("farther", "farthest") else x
         z = start
         for _ in range(steps):
             z = (1 - alpha) * (matrix @ z) + alpha * start
         z = z if start is x else z / np.linalg.norm(z, axis=1, keepdims=True)
-        np.testing.assert_allclose(kernel(made[name]), kernel(centred(z)), atol=1e-4)
+        np.testing.assert_allclose(
+            kernel(views.columns[:, views.names.index(name)].numpy()), kernel(centred(z)), atol=1e-4
+        )
     mean = sp.diags(1 / np.maximum(one.degree, 1)) @ one.adjacency().astype(np.float64)
     layers = centred(np.concatenate([centred(x), centred(mean @ x), centred(mean @ (mean @ x))], 1))
-    for name, expected in (("two hops", centred(mean @ (mean @ x))), ("layers", layers)):
-        np.testing.assert_allclose(kernel(made[name]), kernel(expected), atol=1e-4)
+    for name, expected in (("own", centred(x)), ("two hops", centred(mean @ (mean @ x))), ("layers", layers)):
+        np.testing.assert_allclose(
+            kernel(views.columns[:, views.names.index(name)].numpy()), kernel(expected), atol=1e-4
+        )
 
 
-def test_the_spectrum_is_diffused_along_the_edges_whether_there_are_features_or_not() -> None:
+def test_without_features_the_spectrum_is_diffused_along_the_edges() -> None:
     one = graph()
-    for each in (one, Graph.build(one.edge_index, one.num_nodes, y=one.y)):
-        views = make_views(GraphTensors(each))
-        spectrum, far = (views.columns[:, views.names.index(name)].double().numpy() for name in ALL[:3:2])
-        loops = one.adjacency().astype(np.float64) + sp.eye(one.num_nodes)
-        root = sp.diags(np.asarray(loops.sum(1)).ravel() ** -0.5)
-        z = spectrum
-        for _ in range(20):
-            z = 0.95 * (root @ loops @ root @ z) + 0.05 * spectrum
-        np.testing.assert_allclose(kernel(far), kernel(centred(z)), atol=1e-4)
-
-
-def test_own_are_the_features_where_there_are_no_edges() -> None:
-    x = clustered_rows(40)
-    views = make_views(GraphTensors(Graph.build(np.zeros((2, 0), np.int64), 40, x=x)))
-    unit = x / np.linalg.norm(x, axis=1, keepdims=True)
-    np.testing.assert_allclose(kernel(views.columns[:, 0].numpy()), kernel(centred(unit)), atol=1e-4)
+    views = make_views(GraphTensors(Graph.build(one.edge_index, one.num_nodes, y=one.y)))
+    spectrum, far = (
+        views.columns[:, views.names.index(name)].double().numpy() for name in ("spectrum", "spectrum far")
+    )
+    loops = one.adjacency().astype(np.float64) + sp.eye(one.num_nodes)
+    root = sp.diags(np.asarray(loops.sum(1)).ravel() ** -0.5)
+    z = spectrum
+    for _ in range(20):
+        z = 0.95 * (root @ loops @ root @ z) + 0.05 * spectrum
+    np.testing.assert_allclose(kernel(far), kernel(centred(z)), atol=1e-4)
 
 
 def test_threads_and_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,7 +103,7 @@ def test_which_views_there_are_and_that_the_graph_stays_as_it_is() -> None:
     events: list[object] = []
     views = make_views(tensors, events.append)
     assert views.names == ALL
-    assert [event.done for event in events] == list(range(1, 10)) and {event.total for event in events} == {9}  # type: ignore[attr-defined]
+    assert [event.done for event in events] == list(range(1, 14)) and {event.total for event in events} == {13}  # type: ignore[attr-defined]
     np.testing.assert_array_equal(one.x, before)
     np.testing.assert_array_equal(tensors.dense_x.numpy(), before)  # type: ignore[union-attr]
     assert make_views(GraphTensors(load_graph("karate"))).names == ("spectrum", "role", "spectrum far")
@@ -131,7 +124,7 @@ def products(views: GraphViews) -> torch.Tensor:
 
 def test_there_is_a_view_for_each_way_to_look() -> None:
     views = views_of(random_graph())
-    assert views.names == ALL and views.columns.shape == (40, 9, 23) and views.leading.shape == (9, 40, 23)
+    assert views.names == ALL and views.columns.shape == (40, 13, 64) and views.leading.shape == (13, 40, 32)
     assert torch.isfinite(views.columns).all() and views.columns.norm(dim=2).max() < 1 + 1e-5
     assert torch.allclose(views.columns[:, ALL.index("near")].norm(dim=1), torch.ones(40), atol=1e-5)
 
@@ -209,11 +202,9 @@ def test_kin_is_what_its_steps_give() -> None:
     graph = GraphTensors(Graph.build(np.stack([np.arange(59), np.arange(1, 60)]), 60, x=x))
     views = make_views(graph)
     columns = {name: views.columns[:, number].numpy() for number, name in enumerate(views.names)}
-    columns["all of both"] = np.concatenate([columns[name] for name in (*NEAR_AND_FAR, "kin near")], 1)
-    alone = make_views(GraphTensors(Graph.build(np.zeros((2, 0), np.int64), 60, x=x)))
-    columns |= {name: alone.columns[:, number].numpy() for number, name in enumerate(alone.names)}
+    columns["all of features"] = np.concatenate([columns[name] for name in OF_FEATURES], 1)
     unit = x / np.linalg.norm(x, axis=1, keepdims=True)
-    for name, of in (("kin", "own"), ("kin near", "near"), ("kin together", "all of both")):
+    for name, of in (("kin", "own"), ("kin near", "near"), ("kin together", "all of features")):
         joined = joined_to_nearest(columns[of], 10).toarray()
         if name != "kin":
             line = np.eye(60, k=1) + np.eye(60, k=-1)
@@ -230,7 +221,7 @@ def test_kin_is_what_its_steps_give() -> None:
         np.testing.assert_allclose(kernel(columns[name]), z @ z.T, atol=2e-4)
 
 
-def test_kin_near_is_of_all_directions_of_the_features_but_in_large_graphs(
+def test_kin_diffuse_all_directions_of_the_features_but_those_of_all_views_and_large_graphs(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     tensors, widths = GraphTensors(graph(features=90)), list[int]()
@@ -242,8 +233,8 @@ def test_kin_near_is_of_all_directions_of_the_features_but_in_large_graphs(
 
     monkeypatch.setattr(kin, "diffuse_over", counted)
     make_views(tensors)
-    assert widths == [90, 64]
+    assert widths == [90, 90, 64]
     widths.clear()
     monkeypatch.setattr(kin, "LARGE", 200)
     make_views(tensors)
-    assert widths == [64, 64]
+    assert widths == [64, 64, 64]

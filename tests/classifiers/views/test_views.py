@@ -362,7 +362,7 @@ def test_what_is_read_outlives_its_file_and_writing_to_it_does_not_reach_the_fil
 def test_turned_columns_of_many_views_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     made = make_views(tensors())
     few, many = GraphViews(made.names, made.columns), GraphViews(made.names, made.columns)
-    monkeypatch.setattr(graph_views, "_KEPT", 4 * made.columns.shape[2] * len(made.columns))
+    monkeypatch.setattr(graph_views, "_KEPT", 4 * made.leading_columns * len(made.columns))
     for view in range(5):
         assert torch.equal(few.turned(view, 4), made.columns[:, view, : made.leading_columns].T)
         assert torch.equal(many.turned(view, 5), few.turned(view, 4))

@@ -22,14 +22,7 @@ from scipy.sparse.linalg import eigsh
 from threadpoolctl import threadpool_limits
 
 from nodewise.classifiers.views.graph_views import LEADING, GraphViews
-from nodewise.classifiers.views.kin import (
-    TOGETHER,
-    diffused_among_kin,
-    kin_placing,
-    kin_views,
-    placed_by_kin,
-    placing_among_kin,
-)
+from nodewise.classifiers.views.kin import TOGETHER, kin_placing, kin_views, placed_by_kin
 from nodewise.classifiers.views.large import diffuse_over, diffuse_pieces, leading_eigenvectors, small_pieces
 from nodewise.classifiers.views.products import (
     LARGE,
@@ -37,6 +30,7 @@ from nodewise.classifiers.views.products import (
     Array,
     ProductKind,
     RowPropagation,
+    RowWalk,
     SparseProduct,
     centred,
     diffuse,
@@ -96,12 +90,14 @@ largest graphs alone.
 """
 
 _OF_EDGES, _OF_FEATURES = ("spectrum", "role"), ("own", "kin")
-_NEAR_AND_FAR = ("near", "far", "farther", "farthest")
-_SPECTRUM_FAR = "spectrum far"
-"""Views of a graph's edges alone, of its features alone, of both, and of the edges once more."""
+_OF_BOTH = ("near", "far", "farther", "farthest", "walk", "two hops", "layers", "kin near")
+"""The views of a graph's edges alone, of its features alone, and of both."""
 
-_OF_WHOLE = (*_NEAR_AND_FAR, "walk", "two hops", "layers")
-"""Views of features and edges of a graph of several node types; a rule of their own chose these (`relational`)."""
+_SPECTRUM_FAR = "spectrum far"
+"""The view that graphs of edges alone have beside those (benchmarks/spectrum_forms.py)."""
+
+_OF_WHOLE = ("near", "far", "farther", "farthest", "walk", "two hops", "layers")
+"""Of both, the views of one graph of all node types."""
 
 _DIFFUSED = {"walk": (0.1, 10), "near": (0.1, 10), "far": (0.05, 20), "farther": (0.02, 40), "farthest": (0.005, 100)}
 """α and the number of steps of the views that are diffused along the edges."""
@@ -126,45 +122,46 @@ def view_names(features: bool, edges: bool, relations: Relations | None = None) 
         own = relational_names(relations, features)
         if not relations.incidences:
             return own
-        union = (
-            *(_OF_EDGES if edges else ()),
-            *((*_OF_WHOLE, "kin near") if features and edges else ()),
-            *(_OF_FEATURES if features else ()),
-        )
+        union = view_names(features, edges) if features or edges else ()
+        union = tuple(name for name in union if name not in (TOGETHER, _SPECTRUM_FAR))
         reached = features or any(kind.x is not None for kind in relations.types)
         whole = ("spectrum", *(_OF_WHOLE if reached else ()))
         return (*own, *(f"union: {name}" for name in union), *(f"whole: {name}" for name in whole))
     if relations is not None:
         return (*view_names(features, edges), *direction_names(relations, features))
-    if not edges:
-        return _OF_FEATURES if features else ("nothing",)
-    return (*_OF_EDGES, _SPECTRUM_FAR, *((*_NEAR_AND_FAR, "kin near", TOGETHER) if features else ()))
+    if not features and not edges:
+        return ("nothing",)
+    return (
+        *(_OF_EDGES if edges else ()),
+        *(_OF_BOTH if features and edges else ()),
+        *(_OF_FEATURES if features else ()),
+        *((TOGETHER if features else _SPECTRUM_FAR,) if edges else ()),
+    )
 
 
 def make_views(graph: GraphTensors, reporter: Reporter | None = None, leading: int = LEADING) -> GraphViews:
     """The views of a graph, on the CPU.
 
-    With P the symmetric propagation D^-1/2 (A + I) D^-1/2:
+    With P the symmetric propagation D^-1/2 (A + I) D^-1/2, W the random walk with loops and N the mean over neighbours:
 
     - ``near``, ``far``, ``farther``, ``farthest``: features diffused by P, z ← (1 − α) P z + α x, with α 0.1, 0.05,
-      0.02 and 0.005 in 10, 20, 40 and 100 steps, the last two of features less their means;
-    - ``kin near``: features diffused as ``farther`` is, over the given edges and the 10 nearest nodes in ``near``
-      (cosine, both ways) together; ``kin together``: the same in their leading directions, with the 10 nearest nodes in
-      all these views side by side;
+      0.02 and 0.005 in 10, 20, 40 and 100 steps, the last two of features less their means; ``walk``: by W, as
+      ``near``;
+    - ``own``: the features; ``two hops``: N N x; ``layers``: own, one and two hops side by side;
     - ``spectrum``: leading eigenvectors of (D + d̄)^-1/2 A (D + d̄)^-1/2, d̄ the mean degree, times their eigenvalues;
-      ``spectrum far``: these diffused as ``far`` is;
+    - ``kin``: features diffused as ``farther`` is, over the graph of each node's 10 nearest nodes in ``own`` (cosine,
+      both ways); ``kin near``: over the given edges and the 10 nearest nodes in ``near`` together; ``kin together``:
+      their leading directions, over the edges and the 10 nearest nodes in all views above of features side by side;
+    - ``spectrum far``: these diffused as ``far`` is, where there are no features;
     - ``role``: cosines of the ranks of the node's degree, of its neighbours' mean degree and of theirs.
 
     Where edges have weights, A holds them, divided by their mean, and a degree is their sum.
-    A graph without features has ``spectrum``, ``role``, ``spectrum far``. One without edges has ``own``, the features,
-    and ``kin``, these diffused over the 10 nearest nodes in ``own``. One whose edges have a direction has those of
-    `relational.direction_views` beside all these.
-
-    One of several node types has those of `relational.relational_views`; and what a plain graph had before sweeps 18 to
-    21 (docs/closed-form-search.md), of its plain edges as ``union: NAME``, of one plain graph of all types, as far as
-    they look at the edges, as ``whole: NAME``. There are three views more of both features and edges: ``walk``,
-    features diffused as ``near`` is by the random walk with loops; ``two hops``: N N x, N the mean over neighbours;
-    ``layers``: own, one and two hops side by side.
+    A graph without features has ``spectrum``, ``role`` and ``spectrum far``; one without edges ``own`` and ``kin``, of
+    the leading directions. One whose edges have a direction has those of `relational.direction_views` beside them. One
+    of several node types has those of `relational.relational_views`; these views of its plain edges, called ``union:
+    NAME``, but neither ``kin together`` nor ``spectrum far``: a rule of their own chose what such graphs have
+    (benchmarks/relational_choice.py); and ``whole: NAME``, the views of one plain graph of all types, as far as they
+    look at the edges.
     """
     report = reporter or Silent()
     adjacency = scipy_matrix(graph.adjacency)
@@ -205,7 +202,7 @@ def _all_views(graph: GraphTensors, adjacency: sp.csr_matrix, leading: int) -> I
         if record.incidences:
             yield from ((f"whole: {name}", view) for name, view in _whole_views(x, record, leading))
             if x is not None or adjacency.nnz:
-                yield from ((f"union: {name}", view) for name, view in _union_views(x, adjacency, leading, kind, known))
+                yield from ((f"union: {name}", view) for name, view in _plain_views(x, adjacency, leading, kind, known))
         return
     if record is not None:
         yield from direction_views(record, x, leading)
@@ -213,55 +210,39 @@ def _all_views(graph: GraphTensors, adjacency: sp.csr_matrix, leading: int) -> I
 
 
 def _plain_views(
-    x: Array | None, adjacency: sp.csr_matrix, leading: int, kind: ProductKind
+    x: Array | None,
+    adjacency: sp.csr_matrix,
+    leading: int,
+    kind: ProductKind,
+    union: Mapping[str, Array] | None = None,
 ) -> Iterator[tuple[str, Array]]:
     """The views that a graph without relations has.
 
     Args:
         x: what `unit_features` gives, None without features; it is changed in place.
         adjacency: the edges.
-        leading: columns of a spectrum. kind: how sparse products are made.
+        leading: columns of a spectrum.
+        kind: how sparse products are made.
+        union: of a graph of several types those of `_OF_FEATURES` by name, where it has features; they are not made
+            again.
     """
-    width = max(WIDTH, leading)
-    if not adjacency.nnz:
+    if x is not None:
+        width = max(WIDTH, leading)
+        of_features = {"own": narrow(centred(x.copy()), width)} if union is None else dict(union)
+        yield "own", of_features["own"]
+        if adjacency.nnz:
+            for name, view in _feature_views(x, adjacency, width, kind):
+                of_features[name] = view
+                yield name, view
+        yield from kin_views(x, of_features, adjacency, width, kind, union is None and adjacency.nnz > 0)
+    if adjacency.nnz:
+        spectrum = _spectrum(adjacency, leading, kind)
+        yield "spectrum", spectrum
+        yield "role", unit(_roles(adjacency))
         if x is None:
-            yield "nothing", np.ones((adjacency.shape[0], 1))
-            return
-        own = narrow(centred(x.copy()), width)
-        yield "own", own
-        yield "kin", diffused_among_kin(own, narrow(x - mean_row(x), width), None, width, kind)
-        return
-    if x is not None:
-        views: dict[str, Array] = {}
-        for name, view in _feature_views(x, adjacency, width, kind, _NEAR_AND_FAR):
-            views[name] = view
-            yield name, view
-        yield from kin_views(x, views, adjacency, width, kind)
-    spectrum = _spectrum(adjacency, leading, kind).astype(np.float32)
-    yield "spectrum", spectrum
-    ((_, total),) = diffuse_over(adjacency, spectrum, {_SPECTRUM_FAR: _DIFFUSED["far"]}, kind)
-    yield _SPECTRUM_FAR, narrow(centred(total), width)
-    yield "role", unit(_roles(adjacency))
-
-
-def _union_views(
-    x: Array | None, adjacency: sp.csr_matrix, leading: int, kind: ProductKind, known: Mapping[str, Array]
-) -> Iterator[tuple[str, Array]]:
-    """The views of the plain edges of a graph of several node types; arguments as for `_plain_views`.
-
-    Those of `_OF_FEATURES` are known, where it has features.
-    """
-    width = max(WIDTH, leading)
-    yield from known.items()
-    if not adjacency.nnz:
-        return
-    if x is not None:
-        for name, view in _feature_views(x, adjacency, width, kind, _OF_WHOLE):
-            yield name, view
-            known = {**known, name: view} if name == "near" else known
-        yield "kin near", diffused_among_kin(known["near"], narrow(x - mean_row(x), width), adjacency, width, kind)
-    yield "spectrum", _spectrum(adjacency, leading, kind)
-    yield "role", unit(_roles(adjacency))
+            yield _SPECTRUM_FAR, _spectrum_far(adjacency, spectrum.astype(np.float32), kind)
+    elif x is None:
+        yield "nothing", np.ones((adjacency.shape[0], 1))
 
 
 def _whole_views(x: Array | None, record: Relations, leading: int) -> Iterator[tuple[str, Array]]:
@@ -271,7 +252,7 @@ def _whole_views(x: Array | None, record: Relations, leading: int) -> Iterator[t
     if whole is not None:
         width = max(WIDTH, leading)
         whole = whole if whole.shape[1] <= REDUCED else np.ascontiguousarray(narrow(whole, REDUCED), np.float32)
-        for name, view in _feature_views(whole, adjacency, width, kind, _OF_WHOLE):
+        for name, view in _feature_views(whole, adjacency, width, kind):
             yield name, narrow(centred(view[own].copy()), width)
     yield "spectrum", unit(_spectrum(adjacency, leading, kind)[own].copy())
 
@@ -315,29 +296,25 @@ def placed_rows(
     return found if x is None else found | _placed_by_features(arrays, x, joined, search)
 
 
-def _feature_views(
-    x: Array, adjacency: sp.csr_matrix, columns: int, kind: ProductKind, names: Sequence[str]
-) -> Iterator[tuple[str, Array]]:
-    """The views of features and edges of these names, `_NEAR_AND_FAR` and perhaps the others of `_OF_WHOLE`."""
+def _feature_views(x: Array, adjacency: sp.csr_matrix, columns: int, kind: ProductKind) -> Iterator[tuple[str, Array]]:
     count, width = x.shape
     alone = small_pieces(adjacency) if count >= LARGE else np.zeros(0, np.int64)
-    if "layers" in names:
-        mean = kind(sp.diags(inverse_degrees(np.asarray(adjacency.sum(1)).ravel())) @ adjacency)
-        layers = np.empty((count, 3 * width), np.float32)
-        layers[:, :width] = x
-        layers[:, width : 2 * width] = one = mean(x)
-        layers[:, 2 * width :] = two = mean(one)
-        del mean, one
-        yield "two hops", narrow(centred(two), columns)
-        del two
-        for first in range(0, 3 * width, width):
-            centred(layers[:, first : first + width])
-        yield "layers", narrow(centred(layers), columns)
-        del layers
-        loops = (adjacency + sp.eye(count, format="csr")).astype(np.float32)
-        walk = kind(sp.diags(1 / np.asarray(loops.sum(1)).ravel()) @ loops)
-        yield from _diffused(walk, x, ("walk",), alone, columns)
-        del loops, walk
+    mean = kind(sp.diags(inverse_degrees(np.asarray(adjacency.sum(1)).ravel())) @ adjacency)
+    layers = np.empty((count, 3 * width), np.float32)
+    layers[:, :width] = x
+    layers[:, width : 2 * width] = one = mean(x)
+    layers[:, 2 * width :] = two = mean(one)
+    del mean, one
+    yield "two hops", narrow(centred(two), columns)
+    del two
+    for first in range(0, 3 * width, width):
+        centred(layers[:, first : first + width])
+    yield "layers", narrow(centred(layers), columns)
+    del layers
+    loops = (adjacency + sp.eye(count, format="csr")).astype(np.float32)
+    walk = kind(sp.diags(1 / np.asarray(loops.sum(1)).ravel()) @ loops)
+    yield from _diffused(walk, x, ("walk",), alone, columns)
+    del loops, walk
     symmetric = symmetric_propagation(adjacency, kind)
     if count < LARGE:
         yield from _diffused(symmetric, x, _AS_THEY_ARE, alone, columns)
@@ -348,31 +325,60 @@ def _feature_views(
 
 def _feature_placing(x: Array, adjacency: sp.csr_matrix, columns: Mapping[str, Array]) -> dict[str, Array]:
     """What rows need to be placed in the views of the features, and of features and edges."""
-    arrays: dict[str, Array] = {"x mean": mean_row(x)}
+    arrays: dict[str, Array] = {"x mean": mean_row(x), "own mean": mean_row(x)}
+    arrays["own columns"] = linear_map(centred(x.copy()), columns["own"])
     less = x - arrays["x mean"]
-    if not adjacency.nnz:
-        arrays["own columns"] = linear_map(centred(x.copy()), columns["own"])
-        return arrays | placing_among_kin("kin", columns["own"], less, narrow(less, columns["own"].shape[1]), columns)
+    if adjacency.nnz:
+        arrays |= _placing_by_both(x, less, adjacency, columns)
+    return arrays | kin_placing(less, columns, adjacency)
+
+
+def _placing_by_both(x: Array, less: Array, adjacency: sp.csr_matrix, columns: Mapping[str, Array]) -> dict[str, Array]:
+    arrays: dict[str, Array] = {}
+    mean = SparseProduct(sp.diags(inverse_degrees(np.asarray(adjacency.sum(1)).ravel())) @ adjacency)
+    one = mean(x)
+    two = mean(one)
+    for name, rows in (("x", x), ("one", one)):
+        arrays[f"{name} directions"], arrays[f"{name} nodes"] = leading_directions(rows)
+    arrays |= {f"{name} mean": mean_row(rows) for name, rows in (("x", x), ("one", one), ("two", two))}
+    arrays["two hops columns"] = linear_map(centred(two.copy()), columns["two hops"])
+    layers = np.concatenate([centred(rows.copy()) for rows in (x, one, two)], 1)
+    arrays["layers mean"] = mean_row(layers)
+    arrays["layers columns"] = linear_map(centred(layers), columns["layers"])
+    loops = (adjacency + sp.eye(len(x), format="csr")).astype(np.float32)
+    walk = SparseProduct(sp.diags(1 / np.asarray(loops.sum(1)).ravel()) @ loops)
     symmetric = symmetric_propagation(adjacency)
-    for start, wanted in ((x, _AS_THEY_ARE), (less, _CENTRED_BEFORE)):
-        for name, total in diffuse(symmetric, start, {name: _DIFFUSED[name] for name in wanted}):
+    for step, start, wanted in (
+        (walk, x, ("walk",)),
+        (symmetric, x, ("near", "far")),
+        (symmetric, less, _CENTRED_BEFORE),
+    ):
+        for name, total in diffuse(step, start, {name: _DIFFUSED[name] for name in wanted}):
             directions, nodes = leading_directions(total)
             arrays[f"{name} directions"], arrays[f"{name} nodes"] = directions, nodes
             arrays |= ending(name, unit(nodes.copy()) if wanted is _CENTRED_BEFORE else nodes.copy(), columns[name])
-    return arrays | kin_placing(less, columns, adjacency)
+    return arrays
 
 
 def _placed_by_features(a: Mapping[str, Array], x: Array, joined: sp.csr_matrix, search: _Search) -> dict[str, Array]:
     """Rows in the views of the features, and of features and edges."""
-    less, found = x - a["x mean"], dict[str, Array]()
-    if "own columns" in a:
-        found["own"] = unit(less.copy()) @ a["own columns"]
-    else:
-        step = RowPropagation(joined, a["degree"])
-        for name in _NEAR_AND_FAR:
+    found = {"own": unit(x - a["own mean"]) @ a["own columns"]}
+    less = x - a["x mean"]
+    if "near columns" in a:
+        symmetric = RowPropagation(joined, a["degree"])
+        for name, (alpha, _) in _DIFFUSED.items():
             start = x if name not in _CENTRED_BEFORE else less
-            total = step(a[f"{name} nodes"], start @ a[f"{name} directions"], _DIFFUSED[name][0])
+            step = RowWalk(joined) if name == "walk" else symmetric
+            total = step(a[f"{name} nodes"], start @ a[f"{name} directions"], alpha)
             found[name] = finished(a, name, unit(total) if name in _CENTRED_BEFORE else total)
+        own = np.asarray(joined.sum(1)).ravel()
+        average = sp.diags(inverse_degrees(own)) @ joined
+        one = (average @ a["x nodes"]) @ a["x directions"].T
+        two = (average @ a["one nodes"]) @ a["one directions"].T
+        found["two hops"] = unit(two - a["two mean"]) @ a["two hops columns"]
+        blocks = [unit(part - a[f"{name} mean"]) for name, part in (("x", x), ("one", one), ("two", two))]
+        side_by_side = np.concatenate(blocks, 1)
+        found["layers"] = unit(side_by_side - a["layers mean"]) @ a["layers columns"]
     placed_by_kin(a, less, joined, found, search)
     return found
 
@@ -394,6 +400,12 @@ def _spectrum(adjacency: sp.csr_matrix, wanted: int, kind: ProductKind = SparseP
     """Eigenvectors of the edges times their eigenvalues, rows of unit length: [node, at most wanted]."""
     values, vectors = _edge_eigenvectors(adjacency, wanted, kind)
     return unit(vectors * values)
+
+
+def _spectrum_far(adjacency: sp.csr_matrix, spectrum: Array, kind: ProductKind) -> Array:
+    """The spectrum diffused along the edges: [node, column]."""
+    ((_, total),) = diffuse_over(adjacency, spectrum, {_SPECTRUM_FAR: _DIFFUSED["far"]}, kind)
+    return narrow(centred(total), spectrum.shape[1])
 
 
 def _edge_eigenvectors(adjacency: sp.csr_matrix, wanted: int, kind: ProductKind = SparseProduct) -> tuple[Array, Array]:
@@ -443,15 +455,14 @@ def _edge_placing(adjacency: sp.csr_matrix, columns: Mapping[str, Array]) -> dic
     """What rows need to be placed in the views of the edges alone."""
     values, vectors = _edge_eigenvectors(adjacency, columns["spectrum"].shape[1])
     spectrum = unit((vectors * values).astype(np.float32))
-    ((_, far),) = diffuse(symmetric_propagation(adjacency), spectrum, {_SPECTRUM_FAR: _DIFFUSED["far"]})
-    quantities = _role_quantities(adjacency)
-    return {
+    arrays: dict[str, Array] = {
         "spectrum": vectors.astype(np.float32),
         "spectrum columns": linear_map(spectrum, columns["spectrum"]),
-        f"{_SPECTRUM_FAR} nodes": far,
-        **ending(_SPECTRUM_FAR, far, columns[_SPECTRUM_FAR]),
-        **{f"role {i}": quantity for i, quantity in enumerate(quantities)},
     }
+    if _SPECTRUM_FAR in columns:
+        ((_, far),) = diffuse(symmetric_propagation(adjacency), spectrum, {_SPECTRUM_FAR: _DIFFUSED["far"]})
+        arrays |= {f"{_SPECTRUM_FAR} nodes": far, **ending(_SPECTRUM_FAR, far, columns[_SPECTRUM_FAR])}
+    return arrays | {f"role {i}": quantity for i, quantity in enumerate(_role_quantities(adjacency))}
 
 
 def _placed_by_edges(a: Mapping[str, Array], joined: sp.csr_matrix) -> dict[str, Array]:
@@ -462,14 +473,15 @@ def _placed_by_edges(a: Mapping[str, Array], joined: sp.csr_matrix) -> dict[str,
     weights = share.data / np.sqrt((own[share.row] + mean) * (degree[share.col] + share.data + mean))
     along = sp.csr_matrix((weights, (share.row, share.col)), shape=joined.shape)
     spectrum = unit((along @ a["spectrum"]).astype(np.float32))
-    far = RowPropagation(joined, degree)(a[f"{_SPECTRUM_FAR} nodes"], spectrum, _DIFFUSED["far"][0])
+    found = {"spectrum": spectrum @ a["spectrum columns"]}
+    if f"{_SPECTRUM_FAR} nodes" in a:
+        step = RowPropagation(joined, degree)
+        found[_SPECTRUM_FAR] = finished(
+            a, _SPECTRUM_FAR, step(a[f"{_SPECTRUM_FAR} nodes"], spectrum, _DIFFUSED["far"][0])
+        )
     average = sp.diags(inverse_degrees(own)) @ joined
     log = np.log1p(own)
     one = average @ a["role 0"]
     quantities = (log, one, average @ a["role 1"])
     ordered = [np.sort(a[f"role {i}"].astype(np.float32)) for i in range(3)]
-    return {
-        "spectrum": spectrum @ a["spectrum columns"],
-        _SPECTRUM_FAR: finished(a, _SPECTRUM_FAR, far),
-        "role": unit(_role_columns(quantities, ordered)).astype(np.float32),
-    }
+    return found | {"role": unit(_role_columns(quantities, ordered)).astype(np.float32)}

@@ -25,6 +25,7 @@ __all__ = [
     "Product",
     "ProductKind",
     "RowPropagation",
+    "RowWalk",
     "SparseProduct",
     "affine_product",
     "centred",
@@ -377,3 +378,12 @@ class RowPropagation:
         keep = np.float32(1 - alpha)
         total: Array = (keep * (self._along @ nodes) + np.float32(alpha) * start) / (1 - keep * self._loop)
         return total
+
+
+class RowWalk(RowPropagation):
+    """The same of the random walk with loops."""
+
+    def __init__(self, joined: sp.csr_matrix) -> None:
+        own = np.asarray(joined.sum(1)).ravel() + 1
+        self._along = (sp.diags(1 / own) @ joined).astype(np.float32).tocsr()
+        self._loop = (1 / own).astype(np.float32)[:, None]
