@@ -9,10 +9,9 @@ benchmarks/results/gate-forms.json.
 **The rule.** It was written and committed before any of the forms was played.
 
 - The graphs are all of the half that settings are chosen on (`halves.json`) up to 10,000 nodes and the generated kinds
-  on which hardly anything can be learned; four copies or seeds that no search has used (`FIRST`), four others to
-  confirm (`SECOND`). 1, 2, 5 and 10 labels a class, Micro-F1 on test nodes, the same splits for all, 20 runs.
-- `TESTS`, when the gate is open. *gate 1*, *gate 2*: today's test, at other standard errors. *aligned 1*, *1.5*, *2*:
-  another test. For each label, d = (y − q) · s, with s its leave-one-out prediction, y its class as a one-hot vector
+  on which hardly anything can be learned; three copies or seeds that no search has used (`FIRST`), three others to
+  confirm (`SECOND`). 1, 2 and 5 labels a class, Micro-F1 on test nodes, the same splits for all, 20 runs.
+- `TESTS`, when the gate is open. *aligned 1*, *1.5*, *2*: another test. For each label, d = (y − q) · s, with s its leave-one-out prediction, y its class as a one-hot vector
   and q the smoothed shares of all other labels: by how much its own class is predicted above what chance would name.
   Σ d / √Σ d² is compared with the threshold. Where labels hang on nothing it lies around 0, and no temperature enters;
   it is at most √n, so that few labels never open the gate. Today's test asks for a smaller loss than the shares have,
@@ -21,14 +20,16 @@ benchmarks/results/gate-forms.json.
   many random ones. *aligned 1.5, best of 4* and *aligned 2, best of 4*: these with the other test.
 - `START`: *first of a twentieth*: the first question is drawn among the best twentieth of the nodes, 32 at least.
 - The score is J = (2 × Micro-F1 at 5 + at 1 + at 2 labels a class) / 4 after `gain`, the mean over domains, generated
-  kinds among them, less what is unsafe: by how much a graph or kind is behind random choice at 2, 5 or 10 labels a
+  kinds among them, less what is unsafe: by how much a graph or kind is behind random choice at 2 or 5 labels a
   class, whichever is most, in the mean over its copies, 0 if it is ahead; the mean over graphs, then over domains.
 - The best of each of the three groups that is ahead of what there is by at least 0.1, and these together, are played on
   the second copies. Taken is the one with the highest score there, if it is ahead by at least 0.1 there, too.
 
 It was known that on the graphs that are reported on the gate stays closed for a third of the questions on Pubmed, and
 that `gain` is behind random choice on tolokers (version 4 of views and gain, 100 runs). How often either test is
-closed had been looked at on copy 100 of the half that settings are chosen on, without playing any form.
+closed had been looked at on copy 100 of the half that settings are chosen on, without playing any form. The rule said
+ten labels a class, four copies and two more thresholds of today's test at first; this took too long, so it was stopped
+after five graphs, before any figure of it was looked at.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ import numpy as np
 import torch
 from closed_form import budgets_of
 from constants import games, search
-from more_views import PER_CLASS, WORTH, domains_of
+from more_views import WORTH, domains_of
 
 from nodewise.contracts import Observation
 from nodewise.evaluation import Method, compare
@@ -49,8 +50,9 @@ from nodewise.graph import Graph
 from nodewise.strategies import gain
 from nodewise.strategies.sampled import Sight
 
-FIRST, SECOND = (92, 93, 94, 95), (96, 97, 98, 99)
-TESTS = ("gate 1", "gate 2", "aligned 1", "aligned 1.5", "aligned 2")
+FIRST, SECOND = (92, 93, 94), (96, 97, 98)
+PER_CLASS = (1, 2, 5)
+TESTS = ("aligned 1", "aligned 1.5", "aligned 2")
 CLOSED = ("best of 4", "best of 16", "aligned 1.5, best of 4", "aligned 2, best of 4")
 START = ("first of a twentieth",)
 
@@ -63,8 +65,8 @@ class Gated(gain.Gain):
         self.test, self.threshold, self.among, self.first = "loss", gain.GATE, 1, gain._FIRST
         for part in form.replace(" + ", ", ").split(", "):
             kind, _, number = part.rpartition(" ")
-            if kind in ("gate", "aligned"):
-                self.test, self.threshold = ("loss" if kind == "gate" else "aligned"), float(number)
+            if kind == "aligned":
+                self.test, self.threshold = kind, float(number)
             elif kind == "best of":
                 self.among = int(number)
             elif kind == "first of a":
