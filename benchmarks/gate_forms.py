@@ -13,9 +13,10 @@ benchmarks/results/gate-forms.json.
   confirm (`SECOND`). 1, 2 and 5 labels a class, Micro-F1 on test nodes, the same splits for all, 20 runs.
 - `TESTS`, when the gate is open. *aligned 1*, *1.5*, *2*: another test. For each label, d = (y − q) · s, with s its
   leave-one-out prediction, y its class as a one-hot vector and q the smoothed shares of all other labels: by how much
-  its own class is predicted above what chance would name. Σ d / √Σ d² is compared with the threshold. Where labels hang on nothing it lies around 0, and no temperature enters;
-  it is at most √n, so that few labels never open the gate. Today's test asks for a smaller loss than the shares have,
-  which a useful prediction misses as long as it is not sure of itself.
+  its own class is predicted above what chance would name. Σ d / √Σ d² is compared with the threshold. Where labels hang
+  on nothing it lies around 0, and no temperature enters; it is at most √n, so that few labels never open the gate.
+  Today's test asks for a smaller loss than the shares have, which a useful prediction misses as long as it is not sure
+  of itself.
 - `CLOSED`, what is asked while it is closed: *best of 4*, *best of 16*: not a random node, but the best by `gain` of so
   many random ones. *aligned 1.5, best of 4* and *aligned 2, best of 4*: these with the other test.
 - `START`: *first of a twentieth*: the first question is drawn among the best twentieth of the nodes, 32 at least.
