@@ -17,6 +17,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import nodewise as nw
 from nodewise.classifiers import SklearnClassifier
+from nodewise.classifiers.views.construction import make_views
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.errors import InputError, UnknownNameError
 from nodewise.ground.plugins import identity_of
@@ -61,6 +62,8 @@ def test_views_are_chosen_by_name_and_a_graph_without_that_view_is_refused() -> 
     bare = GraphTensors(nw.load_graph("karate"))
     with pytest.raises(InputError, match="has no view 'near': it has spectrum, role"):
         SklearnClassifier(forest, view="near").prepare(bare)
+    for view in make_views(bare).names:  # `spectrum far` among them, which no graph with features has
+        assert len(SklearnClassifier(forest, view=view).prepare(bare)) == bare.num_nodes
 
 
 def test_seeds_follow_from_the_run_in_a_pipelines_parts_too() -> None:

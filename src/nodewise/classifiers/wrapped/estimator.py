@@ -42,7 +42,7 @@ class SklearnClassifier(Classifier, CallsOthers):
         estimator: what has ``fit`` and ``predict``, with ``predict_proba`` or ``decision_function`` if it can; a copy
             of it learns. A ``random_state`` that is None follows from the run's seed, any other is kept.
         view: what it sees of a node: ``"features"``, a view by its name such as ``"near"``, or ``"views"``, all of them
-            side by side. A graph without features has numbers made of its edges instead, and fewer views.
+            side by side. A graph without features has numbers made of its edges instead, and views of these alone.
         name: what it is called; by default the estimator's class, with the view where it sees one.
     """
 
@@ -68,7 +68,7 @@ class SklearnClassifier(Classifier, CallsOthers):
                 f"{self.estimator!r} predicts numbers, and nodes have classes: give a classifier, such as"
                 " LogisticRegression()"
             )
-        known = ["features", "views", *view_names(True, True)]
+        known = ["features", "views", *dict.fromkeys((*view_names(True, True), *view_names(False, True)))]
         if self.view not in known:
             raise UnknownNameError("view", self.view, known)
         kind = type(self.estimator)
