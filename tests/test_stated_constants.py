@@ -21,7 +21,7 @@ from nodewise.strategies.rim import Rim
 from nodewise.studio.settings import StudioSettings
 
 DOCS = Path(__file__).parents[1] / "docs"
-WORDS = {4: "Four", 8: "eight", 12: "twelve"}
+WORDS = {3: "three", 4: "Four", 8: "eight", 12: "twelve", 13: "thirteen"}
 
 
 def most_views() -> int:
@@ -34,7 +34,12 @@ def most_views() -> int:
     return len(view_names(True, True, graph.relations))
 
 
+PLAIN = len(view_names(True, True))
 STATED = {
+    "closed-form.md": [
+        f"its edges alone give {WORDS[len(view_names(False, True))]} views",
+        f"any kin where a graph has {LARGE:,} nodes or more",
+    ],
     "methods.md": [
         f"its {typiclust._NEIGHBOURS} nearest",
         f"On more than {int(grain._TABLE**0.5):,} nodes the candidates",
@@ -52,7 +57,7 @@ STATED = {
     "studio.md": [f"Uploads up to {StudioSettings().upload_bytes >> 20} MB"],
     "guides/relations.md": [
         f"{WORDS[relations.LEADING]} relations or paths lead",
-        f"the {WORDS[len(view_names(True, True))]} views that any graph has",
+        f"{WORDS[PLAIN - 1]} of the {WORDS[PLAIN]} views that a plain graph with features has",
         f"at most {most_views()} views",
         f"joined to the {relational._NEAREST} it has most in common",
         f"with more than {relational._TOGETHER} others are compared with {relational._TOGETHER} of them",

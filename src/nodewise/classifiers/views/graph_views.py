@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 LEADING = 32
-"""Leading columns of a view that are enough to tell where a label is worth most, of the view of the edges all of them.
+"""Leading columns of a view that are enough to tell where a label is worth most, of the views of the edges all of them.
 """
 
 SAMPLED = 2**16

@@ -2,8 +2,9 @@
 
 The row is joined to some nodes, as if it alone had been added; the nodes stay where they are. One more step of each
 view's own recipe then gives its place: of diffused features z = (1 − α) P z + α x, solved for the row, of hops the mean
-over its nodes, of the spectrum the sum over its nodes divided by the eigenvalue (Nyström), of roles its rank among the
-nodes. What brings a view into its columns (centre and directions) is found again from the views themselves.
+over its nodes, of the spectrum the sum over its nodes divided by the eigenvalue (Nyström), which is diffused as
+features are, of roles its rank among the nodes. Its kin are those nearest to it where the view looks for them. What
+brings a view into its columns (centre and directions) is found again from the views themselves.
 """
 
 from __future__ import annotations
