@@ -10,6 +10,7 @@ from hashlib import sha256
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import nodewise as nw
 from nodewise.classifiers import Views
@@ -29,12 +30,17 @@ def saved(tmp_path):
     return fitted, tmp_path / "m.fitted"
 
 
-def rewritten(path, change):
-    """The file with its JSON changed, digests right."""
+def rewritten(path, change=lambda told: None, array=None, crafted=None):
+    """The file with its JSON or one of its arrays changed, digests right."""
     with zipfile.ZipFile(path) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
     told = json.loads(members["fitted.json"])
     change(told)
+    if array is not None:
+        member, stream = f"array_{told['arrays'].index(array)}.npy", io.BytesIO()
+        np.save(stream, crafted(np.load(io.BytesIO(members[member]))))
+        members[member] = stream.getvalue()
+        told["sha256"][member] = sha256(members[member]).hexdigest()
     members["fitted.json"] = json.dumps(told).encode()
     members["digest"] = sha256(members["fitted.json"]).hexdigest().encode()
     with zipfile.ZipFile(path, "w") as archive:
@@ -188,7 +194,43 @@ CRAFTED = {
     "twice": lambda array: np.concatenate([array, array]),
     "one": lambda array: np.array(1.0, np.float32),
     "too large": lambda array: np.full_like(array, 3e38),
+    "the least whole number": lambda array: np.full(array.shape, np.iinfo(np.int64).min),
 }
+
+
+@pytest.mark.parametrize("columns", [65, 2000])
+def test_directions_by_which_much_memory_would_be_taken_are_refused(saved, columns):
+    rewritten(saved[1], array="place together", crafted=lambda array: np.zeros((len(array), columns), np.float32))
+    with pytest.raises(FittedFileError, match=rf"'place together' has the shape \[\d+, {columns}\], which no view has"):
+        nw.load_fitted(saved[1])
+
+
+def test_whole_numbers_of_no_size_are_refused(saved):
+    least = np.iinfo(np.int64).min  # np.abs of it is itself
+    rewritten(saved[1], array="place degree", crafted=lambda array: np.full(array.shape, least))
+    with pytest.raises(FittedFileError, match=r"'place degree' holds numbers up to 9e\+18"):
+        nw.load_fitted(saved[1])
+
+
+def test_views_that_the_graph_does_not_have_are_refused(saved):
+    def other(told):
+        told["learner"]["views"][-1] = "kin apart"
+
+    rewritten(saved[1], other)
+    with pytest.raises(FittedFileError, match="its views are spectrum, .*, kin apart, and those of its graph are .*"):
+        nw.load_fitted(saved[1])
+
+
+def test_features_far_from_zero_are_read_again(tmp_path):
+    """What is kept of such features is as large as they are; all else is not."""
+    draws = np.random.default_rng(0)
+    x = sp.csr_matrix((1e14 * (draws.random((40, 6)) < 0.7) * (1 + draws.random((40, 6)))).astype(np.float32))
+    graph = nw.Graph.build(draws.integers(0, 40, (2, 80)), 40, x=x)
+    fitted = nw.fit(graph, {0: "a", 1: "b", 2: "a"}, features="center")
+    fitted.save(tmp_path / "far.fitted")
+    again = nw.load_fitted(tmp_path / "far.fitted")
+    np.testing.assert_array_equal(again.probabilities, fitted.probabilities)
+    np.testing.assert_array_equal(again.predict(x[:3]).probabilities, fitted.predict(x[:3]).probabilities)
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -196,19 +238,12 @@ CRAFTED = {
 def test_arrays_that_do_not_fit_are_refused_when_the_file_is_opened(saved, crafted):
     """Digests are right, as somebody who wants to do harm would write them: a sentence, or what can be used."""
     path, refused = saved[1], 0
+    content = path.read_bytes()
     with zipfile.ZipFile(path) as archive:
-        members = {name: archive.read(name) for name in archive.namelist()}
-    told = json.loads(members["fitted.json"])
-    for i in range(len(told["arrays"])):
-        name = f"array_{i}.npy"
-        stream = io.BytesIO()
-        np.save(stream, CRAFTED[crafted](np.load(io.BytesIO(members[name]))))
-        head = {**told, "sha256": {**told["sha256"], name: sha256(stream.getvalue()).hexdigest()}}
-        text = json.dumps(head).encode()
-        parts = {"fitted.json": text, "digest": sha256(text).hexdigest(), name: stream.getvalue()}
-        with zipfile.ZipFile(path, "w") as archive:
-            for member, content in {**members, **parts}.items():
-                archive.writestr(member, content)
+        names = json.loads(archive.read("fitted.json"))["arrays"]
+    for name in names:
+        path.write_bytes(content)
+        rewritten(path, array=name, crafted=CRAFTED[crafted])
         try:
             found = nw.load_fitted(path).predict(["cat", "bond fund"])
         except FittedFileError:

@@ -22,6 +22,7 @@ from nodewise.classifiers.views.construction import (
 )
 from nodewise.classifiers.views.graph_views import first_gains
 from nodewise.classifiers.views.kept import SUFFIX, read_views, write_views
+from nodewise.classifiers.views.kin import DIRECTIONS
 from nodewise.classifiers.views.label_sets import SetMembers, SetPosterior, log_odds
 from nodewise.classifiers.views.needs import Needs, check_gpu, graph_sizes, tell_needs, views_needs
 from nodewise.classifiers.views.places import Places
@@ -62,7 +63,9 @@ _NEVER = -1e4
 """The logit of a class that is not predicted: a probability of 0."""
 
 _MOST_PLACED = 1e12
-"""The largest number in what is kept of views: they have rows of unit length, and maps of these."""
+"""The largest number in what is kept of views, which have rows of unit length, and maps of these; but the offset of the
+features is as large as they are.
+"""
 
 _LEAST_PATIENCE, _PATIENCE = 120.0, 50.0
 """Seconds, and times the estimate, for which another process that makes the same views is waited for."""
@@ -131,9 +134,16 @@ class Views(Classifier):
         columns, names = arrays["columns"], tuple(map(str, record["views"]))
         if columns.dtype != np.float32 or columns.ndim != 3 or columns.shape[:2] != (graph.num_nodes, len(names)):
             raise InputError(f"its views have the shape {list(columns.shape)}, which does not fit its graph")
-        for name, array in arrays.items():
-            if array.size and np.abs(array).max() > _MOST_PLACED:  # their products must stay finite
-                raise InputError(f"its array {name!r} holds numbers up to {np.abs(array).max():.0e}, which no view has")
+        known = view_names(graph.has_features, graph.adjacency.entries > 0)  # rows are placed in no others
+        if names != known:
+            raise InputError(f"its views are {', '.join(names)}, and those of its graph are {', '.join(known)}")
+        together = arrays.get(f"place {DIRECTIONS}")
+        if together is not None and (together.ndim != 2 or together.shape[1] > WIDTH):
+            raise InputError(f"its array 'place {DIRECTIONS}' has the shape {list(together.shape)}, which no view has")
+        for name, array in arrays.items():  # products must stay finite
+            largest = max(float(array.max(initial=0)), -float(array.min(initial=0)))  # no np.abs: int64's least stays
+            if largest > _MOST_PLACED and name != "place offset":
+                raise InputError(f"its array {name!r} holds numbers up to {largest:.0e}, which no view has")
         views = GraphViews(names, torch.from_numpy(np.array(columns)), int(record["leading"]))
         kind = SetsLearner if record.get("several") else ViewsLearner
         learner = kind(graph, views, 1, classes, 1)
