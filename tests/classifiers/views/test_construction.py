@@ -12,7 +12,7 @@ import torch
 from nodewise.classifiers.views import construction, kin
 from nodewise.classifiers.views import products as dense_products
 from nodewise.classifiers.views.construction import GraphViews, make_views
-from nodewise.datasets import load_graph, synthetic_graph
+from nodewise.datasets import library_graph, load_graph, synthetic_graph
 from nodewise.graph import Graph
 from nodewise.graph.knn.neighbours import joined_to_nearest
 from nodewise.graph.tensors import GraphTensors
@@ -81,7 +81,7 @@ def test_without_features_the_spectrum_is_diffused_along_the_edges() -> None:
 
 
 def test_threads_and_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    tensors = GraphTensors(graph(features=80))  # with 90 two nodes are as near up to rounding: others are kin then
+    tensors = GraphTensors(graph(features=90))
     before = torch.get_num_threads()
     try:
         torch.set_num_threads(1)
@@ -91,9 +91,30 @@ def test_threads_and_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> N
     finally:
         torch.set_num_threads(before)
     monkeypatch.setattr(dense_products, "ROWS", 7)
-    np.testing.assert_allclose(
-        kernel(make_views(tensors).columns.flatten(1).numpy()), kernel(alone.columns.flatten(1).numpy()), atol=1e-4
-    )
+    monkeypatch.setattr(kin, "_ROWS", 7)
+    in_blocks = make_views(tensors)
+    for number, name in enumerate(alone.names):
+        one, other = (kernel(views.columns[:, number].numpy()) for views in (in_blocks, alone))
+        # two nodes are as near as each other in all views but for rounding, and either is kin
+        np.testing.assert_allclose(one, other, atol=1e-4 if name != "kin together" else 0.05, err_msg=name)
+
+
+def test_all_views_are_never_side_by_side_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    draws, most, plain = np.random.default_rng(0), 2**12, kin.gram_matrix
+    views = {name: draws.normal(size=(17 * most + 5, 2)).astype(np.float32) for name in ("own", "near", "role")}
+    rows: list[int] = []
+
+    def counted(block: np.ndarray) -> np.ndarray:
+        rows.append(len(block))
+        return plain(block)
+
+    monkeypatch.setattr(kin, "gram_matrix", counted)
+    directions = kin._directions_together(views)
+    assert sum(rows) == len(views["own"]) and max(rows) == most
+    whole = np.concatenate([views["near"], views["own"]], 1).astype(np.float64) / np.sqrt(2)
+    values = np.linalg.eigvalsh(whole.T @ whole)[::-1]
+    np.testing.assert_allclose(directions.T @ (whole.T @ whole) @ directions, np.diag(values), atol=0.1)
+    np.testing.assert_allclose(kin.nearest_together(views, directions), whole @ directions, atol=1e-4)
 
 
 def test_which_views_there_are_and_that_the_graph_stays_as_it_is() -> None:
@@ -110,6 +131,13 @@ def test_which_views_there_are_and_that_the_graph_stays_as_it_is() -> None:
     lonely = Graph.build(np.zeros((2, 0), dtype=np.int64), 5, x=np.eye(5, dtype=np.float32))
     assert make_views(GraphTensors(lonely)).names == ("own", "kin")
     assert make_views(GraphTensors(Graph.build(np.zeros((2, 0), dtype=np.int64), 5))).names == ("nothing",)
+
+
+def test_of_several_node_types_without_features_no_view_is_made_that_is_not_kept() -> None:
+    events: list[object] = []
+    views = make_views(GraphTensors(library_graph(60)), events.append)
+    assert "union: spectrum" in views.names and not any("far" in name for name in views.names)
+    assert [event.done for event in events] == list(range(1, len(views.names) + 1))  # type: ignore[attr-defined]
 
 
 def views_of(graph: Graph) -> GraphViews:

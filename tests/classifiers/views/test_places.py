@@ -1,10 +1,13 @@
 """Where rows stand that were not in the graph."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 import nodewise as nw
+from nodewise.classifiers.views import construction, kin, large, products
 from nodewise.classifiers.views.construction import make_views
 from nodewise.classifiers.views.places import Places
 from nodewise.graph.tensors import GraphTensors
@@ -22,6 +25,53 @@ def clouds():
     draws = np.random.default_rng(0)
     y = np.arange(150) % 3
     return (np.eye(3, 6)[y] * 4 + draws.normal(0, 0.7, (150, 6))).astype(np.float32)
+
+
+def noisy(features=True):
+    """More features than directions are kept, most of them noise, and edges that have nothing to do with them."""
+    draws, kind = np.random.default_rng(2), np.arange(240) % 4
+    x = draws.normal(size=(240, 150)) + 1.5 * draws.normal(size=(4, 150))[kind] * (np.arange(150) < 20)
+    return nw.Graph.build(draws.integers(0, 240, (2, 480)), 240, x=x.astype(np.float32) if features else None)
+
+
+def own_rows_placed(graph):
+    """The views of a graph, what is kept to place rows, and where its own nodes' rows are placed: name -> rows each."""
+    tensors = GraphTensors(graph)
+    views = make_views(tensors)
+    columns, places = views.columns.numpy(), Places.of(tensors, views)
+    rows = graph.x if graph.has_features else np.zeros((graph.num_nodes, 0), np.float32)
+    placed = places.place(rows, sp.csr_matrix(graph.adjacency()), columns)
+    by_name = [{name: of[:, i] for i, name in enumerate(views.names)} for of in (columns, placed)]
+    return by_name[0], places, by_name[1]
+
+
+@pytest.mark.parametrize("size", ["small", "large"])
+def test_kin_of_noisy_rows_are_looked_for_where_the_view_looks_for_them(monkeypatch, size):
+    if size == "large":
+        for module in (construction, kin, large, products):
+            monkeypatch.setattr(module, "LARGE", 100)
+    nodes, places, placed = own_rows_placed(noisy())
+    for name in ("kin", "kin near", "kin together"):
+        assert alike(placed[name], nodes[name]).min() > 0.97, name
+    kept = {name: places.arrays[f"{name} nodes"].shape[1] for name in ("kin", "kin near", "kin together")}
+    many = 64 if size == "large" else products.KEPT
+    assert kept == {"kin": many, "kin near": many, "kin together": 64}
+
+
+def test_nodes_that_have_a_row_among_their_nearest_are_its_kin_as_well():
+    graph = noisy()
+    nodes, places, placed = own_rows_placed(graph)
+    columns = np.stack([*nodes.values()], 1)
+    for name in ("kin", "kin near", "kin together"):
+        nobody = {f"{name} reach": np.full(graph.num_nodes, np.inf)}
+        alone = replace(places, arrays={**places.arrays, **nobody})
+        others = alone.place(graph.x, sp.csr_matrix(graph.adjacency()), columns)
+        assert np.abs(others[:, places.names.index(name)] - placed[name]).max() > 1e-3, name
+
+
+def test_a_row_stands_in_the_diffused_spectrum_as_far_as_its_own_place_counts():
+    nodes, _, placed = own_rows_placed(noisy(features=False))
+    assert alike(placed["spectrum far"], nodes["spectrum far"]).min() > 0.97
 
 
 def test_a_nodes_row_stands_where_the_node_does(clouds):
@@ -76,6 +126,16 @@ def test_a_row_without_nodes_or_features_has_a_place(clouds):
     views = make_views(tensors)
     placed = Places.of(tensors, views).place(np.zeros((2, 6)), sp.csr_matrix((2, 150)), views.columns.numpy())
     assert np.isfinite(placed).all() and placed.shape == (2, *views.columns.shape[1:])
+
+
+@pytest.mark.parametrize("features", [True, False])
+def test_no_rows_have_no_places(features):
+    graph = noisy(features)
+    tensors = GraphTensors(graph)
+    views = make_views(tensors)
+    rows = np.zeros((0, 150 if features else 0), np.float32)
+    placed = Places.of(tensors, views).place(rows, sp.csr_matrix((0, 240), dtype=np.float32), views.columns.numpy())
+    assert placed.shape == (0, *views.columns.shape[1:])
 
 
 def test_a_graph_of_nothing_has_no_places():

@@ -9,7 +9,14 @@ import torch
 
 from nodewise.classifiers.views import products, relational
 from nodewise.classifiers.views.construction import make_views
-from nodewise.classifiers.views.products import ROWS, GatheredProduct, SparseProduct, affine_product, gram_matrix
+from nodewise.classifiers.views.products import (
+    ROWS,
+    GatheredProduct,
+    SparseProduct,
+    affine_product,
+    gram_matrix,
+    product_kind,
+)
 from nodewise.datasets import RelationSettings, relational_graph
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground import compute
@@ -39,13 +46,13 @@ def test_a_large_relational_graph_has_the_views_of_a_small_one(monkeypatch: pyte
     features = {"paper": (8, 1.0), "author": (6, 1.0)}
     graph = relational_graph({"paper": 150, "author": 40}, kinds, 3, features=features, seed=3).to_graph()
     assert graph.relations is not None
-    assert relational.product_kind(graph.relations) is SparseProduct
+    assert product_kind(relational.all_nodes(graph.relations)) is SparseProduct
     with monkeypatch.context() as smaller:
         smaller.setattr(products, "LARGE", 190)  # papers and authors together
-        assert relational.product_kind(graph.relations) is GatheredProduct
+        assert product_kind(relational.all_nodes(graph.relations)) is GatheredProduct
     slow = make_views(GraphTensors(graph))
-    monkeypatch.setattr(relational, "product_kind", lambda record: GatheredProduct)
-    monkeypatch.setattr("nodewise.classifiers.views.construction.product_kind", lambda record: GatheredProduct)
+    monkeypatch.setattr(relational, "product_kind", lambda nodes: GatheredProduct)
+    monkeypatch.setattr("nodewise.classifiers.views.construction.product_kind", lambda nodes: GatheredProduct)
     fast = make_views(GraphTensors(graph))
     assert fast.names == slow.names
     for name, one, other in zip(slow.names, slow.columns.unbind(1), fast.columns.unbind(1), strict=True):

@@ -150,6 +150,8 @@ def test_needs_of_a_million_nodes_are_about_what_was_measured(monkeypatch: pytes
     assert 4e9 < million.bytes < 8e9 and 60 < million.seconds < 900
     assert views_needs(2_000_000, 20_000_000, 128).bytes == 2 * million.bytes
     assert views_needs(50_000, 400_000, 10_000, 4_000_000).bytes > views_needs(50_000, 400_000, 256).bytes
+    for features, measured in ((256, 10_900), (144, 7_000)):  # bytes a node: hops side by side, and kin
+        assert measured < views_needs(60_000, 240_000, features).bytes / 60_000 < 1.1 * measured
     assert views_needs(1000, 5000, 0).bytes < views_needs(1000, 5000, 64).bytes
 
 

@@ -35,13 +35,13 @@ from nodewise.classifiers.views.products import (
     centred,
     diffuse,
     ending,
-    fast_product,
     finished,
     inverse_degrees,
     leading_directions,
     linear_map,
     mean_row,
     narrow,
+    product_kind,
     scipy_matrix,
     symmetric_propagation,
     unit,
@@ -49,9 +49,9 @@ from nodewise.classifiers.views.products import (
 )
 from nodewise.classifiers.views.reduction import REDUCED, reduced
 from nodewise.classifiers.views.relational import (
+    all_nodes,
     direction_names,
     direction_views,
-    product_kind,
     relational_names,
     relational_views,
     whole_adjacency,
@@ -149,10 +149,11 @@ def make_views(graph: GraphTensors, reporter: Reporter | None = None, leading: i
       ``near``;
     - ``own``: the features; ``two hops``: N N x; ``layers``: own, one and two hops side by side;
     - ``spectrum``: leading eigenvectors of (D + d̄)^-1/2 A (D + d̄)^-1/2, d̄ the mean degree, times their eigenvalues;
+    - ``spectrum far``: that diffused as ``far`` is, where there are no features;
     - ``kin``: features diffused as ``farther`` is, over the graph of each node's 10 nearest nodes in ``own`` (cosine,
-      both ways); ``kin near``: over the given edges and the 10 nearest nodes in ``near`` together; ``kin together``:
-      their leading directions, over the edges and the 10 nearest nodes in all views above of features side by side;
-    - ``spectrum far``: these diffused as ``far`` is, where there are no features;
+      both ways); ``kin near``: over the given edges and the 10 nearest nodes in ``near`` together, in a large graph
+      both of the features' leading directions, as it always is in ``kin together``: over the edges and the 10
+      nearest nodes in the 64 leading directions of all these views of features side by side;
     - ``role``: cosines of the ranks of the node's degree, of its neighbours' mean degree and of theirs.
 
     Where edges have weights, A holds them, divided by their mean, and a degree is their sum.
@@ -195,7 +196,7 @@ def _all_views(graph: GraphTensors, adjacency: sp.csr_matrix, leading: int) -> I
     """The views as they are made: what needs most memory first, when few are there yet."""
     record, x = graph.relations, unit_features(graph) if graph.has_features else None
     if record is not None and not record.one_type:
-        known, kind = dict[str, Array](), product_kind(record)
+        known, kind = dict[str, Array](), product_kind(all_nodes(record))
         for name, view in relational_views(record, x, leading, unit_features):
             known |= {name: view} if name in _OF_FEATURES else {}
             yield name, view
@@ -206,7 +207,7 @@ def _all_views(graph: GraphTensors, adjacency: sp.csr_matrix, leading: int) -> I
         return
     if record is not None:
         yield from direction_views(record, x, leading)
-    yield from _plain_views(x, adjacency, leading, fast_product(graph.num_nodes))
+    yield from _plain_views(x, adjacency, leading, product_kind(graph.num_nodes))
 
 
 def _plain_views(
@@ -239,7 +240,7 @@ def _plain_views(
         spectrum = _spectrum(adjacency, leading, kind)
         yield "spectrum", spectrum
         yield "role", unit(_roles(adjacency))
-        if x is None:
+        if x is None and union is None:
             yield _SPECTRUM_FAR, _spectrum_far(adjacency, spectrum.astype(np.float32), kind)
     elif x is None:
         yield "nothing", np.ones((adjacency.shape[0], 1))
@@ -248,7 +249,7 @@ def _plain_views(
 def _whole_views(x: Array | None, record: Relations, leading: int) -> Iterator[tuple[str, Array]]:
     """Views of one plain graph of all node types, the rows of the labelled one alone."""
     adjacency, own = whole_adjacency(record)
-    whole, kind = whole_features(record, x, unit_features), product_kind(record)
+    whole, kind = whole_features(record, x, unit_features), product_kind(all_nodes(record))
     if whole is not None:
         width = max(WIDTH, leading)
         whole = whole if whole.shape[1] <= REDUCED else np.ascontiguousarray(narrow(whole, REDUCED), np.float32)

@@ -6,7 +6,8 @@ graph stands in them.
 - ``kin together``: the same with the 10 nearest nodes in all views of the features side by side, these two among them.
 
 The first two diffuse all directions of the features, in a large graph the leading ones, as the last does always. A
-graph without edges has the first alone, of the leading directions.
+graph without edges has the first alone, one of several node types (as ``union``) the first two, of the leading
+directions.
 """
 
 from __future__ import annotations
@@ -21,7 +22,6 @@ from nodewise.classifiers.views.large import diffuse_over
 from nodewise.classifiers.views.products import (
     LARGE,
     NEAREST,
-    ROWS,
     WIDTH,
     Array,
     ProductKind,
@@ -41,17 +41,24 @@ from nodewise.classifiers.views.products import (
 )
 from nodewise.graph.knn.neighbours import joined_to_nearest
 from nodewise.graph.knn.rows import NodeSearch, reach_of
+from nodewise.ground.compute import in_blocks
 
-__all__ = ["DIRECTIONS", "TOGETHER", "kin_placing", "kin_views", "nearest_together", "placed_by_kin"]
+__all__ = ["DIRECTIONS", "KIN", "TOGETHER", "kin_placing", "kin_views", "nearest_together", "placed_by_kin"]
 
 TOGETHER = "kin together"
 """The view of the nodes that are nearest in all views of the features."""
 
 _NOT_BESIDE = ("spectrum", "role", TOGETHER)
-"""Views that are none of the features, and the one that is made of all that are."""
+"""Views of the edges alone, which are not looked at, and the one that is made of all others."""
 
-_KIN = (0.02, 40)
+_NEAREST_IN = {"kin": "own", "kin near": "near", TOGETHER: TOGETHER}
+"""The views of kin by name, and where kin are nearest: in another view, for `TOGETHER` in `nearest_together`."""
+
+KIN = (0.02, 40)
 """α and the number of steps."""
+
+_ROWS, _PARTS = 2**12, 16
+"""Rows of all views side by side that one core makes at a time, and sums in which their Gram matrices are added up."""
 
 DIRECTIONS = "together"
 """What the leading directions of all views of the features are called among what rows need to be placed."""
@@ -71,10 +78,10 @@ def kin_views(
     """
     x = x - mean_row(x)
     few = narrow(x, columns)
-    x = x if plain and len(x) < LARGE else few
+    x = x if plain and len(x) < LARGE else few  # a whole copy is not kept where it is not needed
     for name, nearest, edges in _kin_of(views, adjacency, plain):
         if name not in views:
-            ((_, total),) = diffuse_over(_joined(nearest, edges), few if name == TOGETHER else x, {"kin": _KIN}, kind)
+            ((_, total),) = diffuse_over(_joined(nearest, edges), _diffused(name, x, few, plain), {"kin": KIN}, kind)
             views[name] = narrow(centred(unit(total)), columns)
         yield name, views[name]
 
@@ -84,36 +91,52 @@ def _kin_of(
 ) -> Iterator[tuple[str, Array, sp.csr_matrix | None]]:
     """The views of kin by name, where kin are nearest in each, and the edges that count beside them.
 
-    What is asked for later may be nearest in what was made before.
+    For `TOGETHER` that is in all views that there are when it is asked for, the two before it among them.
     """
     edges = adjacency if adjacency.nnz else None
-    yield "kin", views["own"], None
-    if "near" in views:
-        yield "kin near", views["near"], edges
-    if plain:
-        yield TOGETHER, nearest_together(views, _directions_together(views)), edges
+    for name, of in _NEAREST_IN.items():
+        if name != TOGETHER and of in views:
+            yield name, views[of], None if name == "kin" else edges
+        elif name == TOGETHER and plain:
+            yield name, nearest_together(views, _directions_together(views)), edges
 
 
-def _side_by_side(views: Mapping[str, Array]) -> Iterator[Array]:
-    """The views of the features among all, in blocks of rows: inner products of rows are the mean of theirs.
+def _diffused(name: str, x: Array, few: Array, plain: bool) -> Array:
+    """What a view diffuses: all directions of the features, or the leading ones."""
+    return x if plain and name != TOGETHER and len(x) < LARGE else few
+
+
+def _side_by_side(views: Mapping[str, Array], first: int, end: int) -> Array:
+    """Some rows of the views of the features among all: inner products of rows are the mean of theirs.
 
     [row, column], the leading columns of each.
     """
     names = sorted(set(views) - set(_NOT_BESIDE))
     share = np.float32(len(names) ** -0.5)
-    for first in range(0, len(views["own"]), ROWS):
-        yield np.concatenate([share * views[name][first : first + ROWS, :WIDTH] for name in names], 1)
+    return np.concatenate([share * views[name][first:end, :WIDTH] for name in names], 1)
 
 
 def _directions_together(views: Mapping[str, Array]) -> Array:
     """The leading directions of the views of the features side by side: float32 [column, direction]."""
-    gram = sum(map(gram_matrix, _side_by_side(views)))
-    return np.ascontiguousarray(np.linalg.eigh(gram)[1][:, ::-1][:, :WIDTH], np.float32)
+    count, grams = len(views["own"]), list[Any]([0] * _PARTS)
+
+    def fill(part: int, _: int) -> None:
+        starts = range(part * _ROWS, count, _PARTS * _ROWS)
+        grams[part] = sum(gram_matrix(_side_by_side(views, first, first + _ROWS)) for first in starts)
+
+    in_blocks(min(_PARTS, -(-count // _ROWS)), 1, fill)  # added up in one order, whatever cores there are
+    return np.ascontiguousarray(np.linalg.eigh(sum(grams))[1][:, ::-1][:, :WIDTH], np.float32)
 
 
 def nearest_together(views: Mapping[str, Array], directions: Array) -> Array:
     """All views of the features side by side in their leading directions: where kin are the nearest for `TOGETHER`."""
-    return np.concatenate([product(block, directions) for block in _side_by_side(views)])
+    rows = np.empty((len(views["own"]), directions.shape[1]), np.float32)
+
+    def fill(first: int, end: int) -> None:
+        rows[first:end] = product(_side_by_side(views, first, end), directions)
+
+    in_blocks(len(rows), _ROWS, fill)
+    return rows
 
 
 def _joined(view: Array, edges: sp.csr_matrix | None) -> sp.csr_matrix:
@@ -142,7 +165,7 @@ def kin_placing(x: Array, views: Mapping[str, Array], adjacency: sp.csr_matrix) 
     few, plain = narrow(x, views["own"].shape[1]), adjacency.nnz > 0
     arrays = {DIRECTIONS: _directions_together(views)} if plain else {}
     for name, nearest, edges in _kin_of(views, adjacency, plain):
-        start = x if plain and name != TOGETHER and len(x) < LARGE else few
+        start = _diffused(name, x, few, plain)
         joined = joined_to_nearest(nearest, NEAREST)
         arrays[f"{name} reach"] = reach_of(nearest, joined, NEAREST)
         if edges is not None:
@@ -150,7 +173,7 @@ def kin_placing(x: Array, views: Mapping[str, Array], adjacency: sp.csr_matrix) 
             arrays[f"{name} ratio"] = np.array([weight], np.float64)
             joined = _with_edges(joined, edges, weight)
         arrays[f"{name} degree"] = np.asarray(joined.sum(1)).ravel().astype(np.float64)
-        ((_, total),) = diffuse(symmetric_propagation(joined), start, {"kin": _KIN})
+        ((_, total),) = diffuse(symmetric_propagation(joined), start, {"kin": KIN})
         directions, nodes = leading_directions(total)
         arrays[f"{name} directions"] = directions if start is x else linear_map(x, start) @ directions
         arrays[f"{name} nodes"] = nodes
@@ -172,7 +195,7 @@ def placed_by_kin(
         found: the rows in the other views of the features.
         search: gives what finds the nodes that are nearest in a view; for `TOGETHER` in `nearest_together`.
     """
-    for name, of in (("kin", "own"), ("kin near", "near"), (TOGETHER, TOGETHER)):
+    for name, of in _NEAREST_IN.items():
         if f"{name} columns" not in a:
             continue
         rows = nearest_together(found, a[DIRECTIONS]) if of == TOGETHER else found[of]
@@ -180,4 +203,4 @@ def placed_by_kin(
         if f"{name} ratio" in a:
             kin = _with_edges(kin, joined, a[f"{name} ratio"][0])
         step = RowPropagation(kin, a[f"{name} degree"])
-        found[name] = finished(a, name, unit(step(a[f"{name} nodes"], x @ a[f"{name} directions"], _KIN[0])))
+        found[name] = finished(a, name, unit(step(a[f"{name} nodes"], x @ a[f"{name} directions"], KIN[0])))

@@ -8,7 +8,7 @@ import torch
 
 from nodewise.classifiers.views.construction import WIDTH, view_names
 from nodewise.classifiers.views.graph_views import GraphViews
-from nodewise.classifiers.views.products import LARGE
+from nodewise.classifiers.views.products import LARGE, NEAREST, ROWS
 from nodewise.classifiers.views.reduction import REDUCED
 from nodewise.graph import Graph
 from nodewise.graph.tensors import GraphTensors
@@ -51,10 +51,14 @@ def views_needs(nodes: int, edges: int, features: int, stored: int = 0) -> Needs
     entries, width = 2 * edges, min(features, REDUCED)
     products = 132 if nodes < LARGE else 65  # of a large graph most have few columns
     seconds = _PRODUCT * entries * max(width, 40) * products + _ROW * nodes * max(width, 40) + _ENTRY * stored
-    # all views, once each and once together; or the rows, a power, the next one and four sums, beside the views that
-    # are there already
-    views = len(view_names(features > 0, True))
-    rows = max(2 * 4 * views * WIDTH, 4 * (7 * width + 4 * WIDTH)) + (8 * width if stored else 0)
+    # the highest of these: all views, once each and once together; of large graphs the rows, a power, the next one and
+    # four sums beside the views that are there already; rows and two hops side by side, in double precision as well
+    # where they are few; and of kin the views, the rows, those less their mean and their sum, and who is joined to whom
+    views, double = len(view_names(features > 0, True)), 8 if nodes < ROWS else 0
+    together, powers = 2 * 4 * views * WIDTH, 4 * (7 * width + 4 * WIDTH)
+    hops = (4 * 4 + 3 * double) * width + 4 * 2 * WIDTH
+    kin = 4 * views * WIDTH + (4 * 3 + double) * width + 48 * 2 * NEAREST
+    rows = max(together, powers, hops, kin) + (8 * width if stored else 0)
     return Needs(seconds / cores() ** 0.85, nodes * rows + 24 * entries + 12 * stored)
 
 

@@ -31,7 +31,6 @@ __all__ = [
     "centred",
     "diffuse",
     "ending",
-    "fast_product",
     "finished",
     "gram_matrix",
     "inverse_degrees",
@@ -40,6 +39,7 @@ __all__ = [
     "mean_row",
     "narrow",
     "product",
+    "product_kind",
     "row_blocks",
     "scipy_matrix",
     "symmetric_propagation",
@@ -60,7 +60,8 @@ it is half as many.
 """
 
 KEPT = 128
-"""Directions of the nodes' diffused features that are kept: of features diffused there are hardly more."""
+"""Directions of the nodes' diffused features that are kept for placing rows: those beyond have hardly a share in them.
+"""
 
 WIDTH = 64
 """Columns of a view of the features, at least."""
@@ -154,7 +155,7 @@ ProductKind = type[SparseProduct]
 """How sparse products are made."""
 
 
-def fast_product(nodes: int) -> ProductKind:
+def product_kind(nodes: int) -> ProductKind:
     """How sparse products of a graph with so many nodes are made: of a large one faster, the same up to rounding."""
     return GatheredProduct if nodes >= LARGE else SparseProduct
 

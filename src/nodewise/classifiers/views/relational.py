@@ -8,8 +8,8 @@ a path of two, whose matrix is never made: its relations are applied one after t
 - ``features: NAME``: features less their means, diffused by D^-1/2 B E^-1 Bᵀ D^-1/2, z ← 0.95 P z + 0.05 x in 20 steps;
   within the labelled type by the walk D^-1 (B + I); ``features: all``: by the mean of all these;
 - ``reached: NAME``: the mean of the features of another type that a node reaches;
-- ``own``; ``kin``, ``kin: features``, ``kin: spectrum``: features diffused over the graph of each node's 10 nearest in
-  ``own``, ``features: all`` and ``spectrum: all``.
+- ``own``; ``kin``, ``kin: features``, ``kin: spectrum``: the leading directions of the features diffused over the graph
+  of each node's 10 nearest in ``own``, ``features: all`` and ``spectrum: all``.
 
 How many there are is bounded: incidences that lead (`nodewise.graph.relations.LEADING`) have views of their own, the
 others are part of the views of all. A labelled type without features takes those that it reaches first; without any
@@ -23,6 +23,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import scipy.sparse as sp
 
+from nodewise.classifiers.views.kin import KIN
 from nodewise.classifiers.views.large import diffuse_large, diffuse_over, leading_eigenvectors
 from nodewise.classifiers.views.products import (
     LARGE,
@@ -33,8 +34,8 @@ from nodewise.classifiers.views.products import (
     ProductKind,
     SparseProduct,
     centred,
-    fast_product,
     narrow,
+    product_kind,
     unit,
 )
 from nodewise.classifiers.views.reduction import block_lanczos
@@ -44,9 +45,9 @@ from nodewise.graph.relations import LEADING, Incidence, Relations
 from nodewise.graph.tensors import GraphTensors
 
 __all__ = [
+    "all_nodes",
     "direction_names",
     "direction_views",
-    "product_kind",
     "relational_names",
     "relational_views",
     "whole_adjacency",
@@ -109,7 +110,8 @@ def relational_views(
 
     `features_of` gives a graph's features as unit rows in their leading directions.
     """
-    incidences, width, features, kind = record.incidences, max(WIDTH, leading), x, product_kind(record)
+    incidences, width, features = record.incidences, max(WIDTH, leading), x
+    kind = product_kind(all_nodes(record))
     for incidence in _reached(record):
         mean = _mean_reached(incidence, features_of(_alone(record, incidence.reaches)), kind)
         features = mean if features is None else features
@@ -138,9 +140,9 @@ def relational_views(
     yield "kin: features", _over_nearest(everywhere, less, kind)
 
 
-def product_kind(record: Relations) -> ProductKind:
-    """How sparse products of a graph of several node types are made."""
-    return fast_product(sum(kind.count for kind in record.types))
+def all_nodes(record: Relations) -> int:
+    """How many nodes of all types there are."""
+    return sum(kind.count for kind in record.types)
 
 
 def whole_adjacency(record: Relations) -> tuple[sp.csr_matrix, slice]:
@@ -149,7 +151,7 @@ def whole_adjacency(record: Relations) -> tuple[sp.csr_matrix, slice]:
     Float32 CSR, symmetric, [node, node].
     """
     starts = dict(zip(record.by_name, np.cumsum([0, *(kind.count for kind in record.types)]).tolist(), strict=False))
-    total = sum(kind.count for kind in record.types)
+    total = all_nodes(record)
     rows, columns, values = ([np.zeros(0, kind)] for kind in (np.int64, np.int64, np.float32))
     for relation in record.relations:
         matrix = relation.matrix(record.by_name[relation.source].count, record.by_name[relation.target].count)
@@ -220,9 +222,9 @@ def _view(z: Array) -> Array:
 
 
 def _over_nearest(view: Array, x: Array, kind: ProductKind) -> Array:
-    """Columns diffused over the graph of each node's nearest in a view, as in the view ``kin``."""
+    """Columns diffused over the graph of each node's nearest in a view, with the steps of the views of `kin`."""
     joined = joined_to_nearest(view, NEAREST)
-    return _view(dict(diffuse_over(joined, np.ascontiguousarray(x, np.float32), {"kin": (0.02, 40)}, kind))["kin"])
+    return _view(dict(diffuse_over(joined, np.ascontiguousarray(x, np.float32), {"kin": KIN}, kind))["kin"])
 
 
 def _diffused(ways: list[Product], x: Array) -> Array:
