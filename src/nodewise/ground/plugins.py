@@ -284,9 +284,9 @@ def code_of(thing: Any) -> str | None:
     kind = type(thing)
     holders = [thing, *kind.__mro__]
     speaks = next((one for one in holders if _held_by(one).get("version") is not None), None)
-    if speaks is not None and (speaks is thing or not _is_ours(speaks)):
-        return f"version {thing.version}"
     called = [one for one in map(_unwrapped, thing.code if isinstance(thing, CallsOthers) else ()) if not _is_ours(one)]
+    if speaks is not None and ((speaks is thing and not called) or not _is_ours(speaks)):
+        return f"version {thing.version}"
     digests = [_digest(one) for one in ([] if _is_ours(kind) else [kind]) + called]
     if None in digests or (speaks is None and _is_ours(kind)):
         return None

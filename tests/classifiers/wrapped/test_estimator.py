@@ -18,6 +18,8 @@ from sklearn.tree import DecisionTreeClassifier
 import nodewise as nw
 from nodewise.classifiers import SklearnClassifier
 from nodewise.classifiers.views.construction import make_views
+from nodewise.classifiers.views.views import VIEWS_VERSION
+from nodewise.classifiers.wrapped import estimator as wrapped
 from nodewise.graph.tensors import GraphTensors
 from nodewise.ground.errors import InputError, UnknownNameError
 from nodewise.ground.plugins import identity_of
@@ -78,6 +80,19 @@ def test_results_are_told_apart_by_settings_and_by_the_librarys_version() -> Non
     one, other = (identity_of(SklearnClassifier(RandomForestClassifier(trees))) for trees in (5, 6))
     assert one.settings != other.settings and one.storable
     assert one.code.startswith("version 1, scikit-learn ")
+
+
+def test_results_on_views_are_told_apart_by_the_version_of_views(monkeypatch: pytest.MonkeyPatch) -> None:
+    def codes() -> list[str]:
+        kinds = ((RandomForestClassifier(), "features"), (RandomForestClassifier(), "near"), (Majority(), "views"))
+        return [identity_of(SklearnClassifier(kind, view)).code for kind, view in kinds]
+
+    now = codes()
+    monkeypatch.setattr(wrapped, "VIEWS_VERSION", VIEWS_VERSION + 1)
+    later = codes()
+    assert [one == other for one, other in zip(now, later, strict=True)] == [True, False, False]
+    digest = identity_of(SklearnClassifier(Majority())).code.rpartition(" ")[2]
+    assert now[2] == f"version 1, views {VIEWS_VERSION}, {digest}", "somebody's own estimator still counts"
 
 
 class Majority:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import torch
 
 from nodewise.classifiers.views.construction import view_names
-from nodewise.classifiers.views.views import cached_views
+from nodewise.classifiers.views.views import VIEWS_VERSION, cached_views
 from nodewise.classifiers.wrapped.labels import LabelKeeper, library_version, plain, qualified
 from nodewise.contracts import Capability, Classifier
 from nodewise.graph.tensors import GraphTensors
@@ -79,8 +79,10 @@ class SklearnClassifier(Classifier, CallsOthers):
         library = library_version(kind)
         if library is None:
             object.__setattr__(self, "code", (kind,))
-        else:
-            object.__setattr__(self, "version", f"{type(self).version}, {library}")
+        views = None if self.view == "features" else f"views {VIEWS_VERSION}"  # other views are other features
+        made_by = [version for version in (views, library) if version is not None]
+        if made_by:
+            object.__setattr__(self, "version", ", ".join([str(type(self).version), *made_by]))
 
     def identity(self) -> Mapping[str, Any]:
         """The estimator's class and parameters, and what it sees."""
