@@ -100,6 +100,17 @@ def views_of_a_graph(graph: Graph | None = None) -> dict[str, Any]:
     return {"names": list(views.names), "sizes": np.round(sizes.numpy(), 4).tolist()}
 
 
+def views_of_plain_graphs() -> dict[str, Any]:
+    """The same of graphs with features and edges, with edges alone, and with features alone."""
+    both = small()
+    edges = Graph.build(both.edge_index, both.num_nodes)
+    features = Graph.build(np.zeros((2, 0), np.int64), both.num_nodes, x=both.x)
+    of_parts = {"edges alone": views_of_a_graph(edges), "features alone": views_of_a_graph(features)}
+    return views_of_a_graph(both) | {
+        f"{part}, {which}": value for which, views in of_parts.items() for part, value in views.items()
+    }
+
+
 def views_of_relations() -> dict[str, Any]:
     """The same of graphs of several node types, one without features and one whose types have some."""
     kinds = [
@@ -115,7 +126,7 @@ def views_of_relations() -> dict[str, Any]:
 
 RESULTS: dict[str, Callable[[], dict[str, Any]]] = {
     "Environment": lambda: played(Looking(), Spread()),
-    "VIEWS_VERSION": views_of_a_graph,
+    "VIEWS_VERSION": views_of_plain_graphs,
     "RELATIONS_VERSION": views_of_relations,
     "Learned": lambda: played(Learned(Policy(seed=5)), Spread()),
     **{

@@ -54,3 +54,10 @@ def test_before_any_label_gains_are_those_of_a_covariance_of_one() -> None:
         z = views.columns[:, view, :5]
         by_hand = (z @ z.T).square().sum(1) / (z.square().sum(1) + 0.3)
         torch.testing.assert_close(gains[view], by_hand)
+
+
+def test_before_any_label_views_narrower_than_the_leading_columns_have_gains_as_well() -> None:
+    views = some(columns=4, leading=5)
+    for view, gains in enumerate(first_gains(views, 0.3)):
+        z = views.columns[:, view]
+        torch.testing.assert_close(gains, (z @ z.T).square().sum(1) / (z.square().sum(1) + 0.3))
