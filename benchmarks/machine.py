@@ -77,12 +77,19 @@ def write_record(path: Path, benchmark: str, begin: float, row: dict[str, Any]) 
 BEFORE_KIN = frozenset({"21d4851", "220925f", "3f0eaa3", "ad9e12f"})
 """Commits of results that say how long views take, or a question with them, from before there were kin views."""
 
+BEFORE_TOGETHER = frozenset({"3478e18e", "76c7515d"})
+"""The same from before all views of the features were looked at together."""
+
 
 def views_since(commit: str) -> str:
     """What a page must say of times with views at a commit, where there are more of them today; else nothing."""
-    if commit not in BEFORE_KIN:
+    if commit in BEFORE_KIN:
+        missing = "were no views `kin`, `kin near` and `kin together` yet, and with them"
+    elif commit in BEFORE_TOGETHER:
+        missing = "was no view `kin together` yet, and with it"
+    else:
         return ""
-    return f"At commit {commit} there were no views `kin` and `kin near` yet, and with them it was not measured again."
+    return f"At commit {commit} there {missing} it was not measured again."
 
 
 def named_commits(record: Any) -> Iterator[str]:

@@ -35,10 +35,11 @@ from nodewise.policy import load_policy
 
 PACKAGE = Path(nw.__file__).parent
 PAGE = Path(__file__).parents[1] / "docs" / "architecture.md"
-LIMITS = {"person": 34, "researcher": 29}
-"""Files on each way at most. The goal is 30 on either. On a person's way kin views (products and nearest neighbours)
-took two more, how new rows become features one, the job that rows may join one, views as gain looks at them one; that
-the number of a row, as a query gives it, is not looked up took one off."""
+LIMITS = {"person": 36, "researcher": 29}
+"""Files on each way at most. The goal is 30 on either. On a person's way kin views (products and nearest neighbours,
+a file of their own, and how all sizes of graphs diffuse) took four more, how new rows become features one, the job
+that rows may join one, views as gain looks at them one; that the number of a row, as a query gives it, is not looked
+up took one off."""
 
 
 def write_csv(folder: Path) -> None:

@@ -18,7 +18,7 @@ from machine import views_since
 
 from nodewise.classifiers import Views
 from nodewise.classifiers.views.construction import WIDTH
-from nodewise.classifiers.views.graph_views import SAMPLED
+from nodewise.classifiers.views.graph_views import LEADING, SAMPLED
 from nodewise.classifiers.views.products import LARGE
 from nodewise.cluster.engine import RETRIES
 from nodewise.datasets import load_graph
@@ -29,6 +29,7 @@ from nodewise.studio.layout.overview import draw_map
 RESULTS = Path(__file__).parent / "results"
 DOCS = RESULTS.parent.parent / "docs"
 COLUMNS = WIDTH * len(Views().prepare(GraphTensors(load_graph("wine"))).names)  # of all views of a graph with features
+KILOBYTES = 4 * COLUMNS * (1 + LEADING / WIDTH) / 1000  # of a node: its views, and their leading columns once more
 SHOWN = inspect.signature(draw_map).parameters["limit"].default
 STAGES = ("views", "rollout", "ask", "predict")
 
@@ -52,8 +53,8 @@ costs the chunk in progress: the same command goes on. It costs nothing but time
     nodewise compare cora pubmed --strategies random,age,gain --out results --device cuda
 
 One process fills the GPU with fifty runs at a time; [speed.md](speed.md) says what that brings. A graph's tensors, its
-views ({COLUMNS} numbers a node) and fifty runs of them must fit its memory: about 4 KB a node and 16 bytes an edge
-before the first run.
+views ({COLUMNS} numbers a node) and fifty runs of them must fit its memory: about {KILOBYTES:.0f} KB a node beside its
+features, and 16 bytes an edge, before the first run.
 
 ## All cores of one machine
 
@@ -119,7 +120,8 @@ mean) must be made one after another |
 | a power, the next one and four sums | 307 GB | in blocks of 16 columns: 38 GB at a time, the graph read eight times |
 | views, {COLUMNS} columns, float32 | {0.4 * COLUMNS:.0f} GB | half precision and the 32 leading columns of four \
 views: 26 GB |
-| one product with 128 columns | 1 TB of reads | some 10 s at 100 GB/s; 130 products: about 22 minutes |
+| one product with 128 columns | 1 TB of reads | some 10 s at 100 GB/s; 190 products, half of those of kin, \
+which have 64 columns, among them: about 32 minutes, beside the search for kin |
 | a query of `gain` | 100 times that of a million nodes | the weighted Gram matrix from a sample of a million nodes, \
 candidates from a sample of the pool |
 | predictions of all nodes, 10 classes | 4 GB | computed where they are looked at |

@@ -34,4 +34,5 @@ def test_a_result_of_a_branch_that_was_left_is_named_and_one_of_the_history_is_n
 
 
 def test_times_from_before_there_were_kin_views_say_so() -> None:
-    assert "no views `kin`" in views_since("21d4851") and views_since("72d6092") == ""
+    assert "no views `kin`, `kin near` and `kin together` yet" in views_since("21d4851")
+    assert "was no view `kin together` yet" in views_since("3478e18e") and views_since("9a1195ba") == ""
