@@ -9,7 +9,7 @@ benchmarks/results/gate-forms.json.
 **The rule.** It was written and committed before any of the forms was played.
 
 - The graphs are all of the half that settings are chosen on (`halves.json`) up to 10,000 nodes and the generated kinds
-  on which hardly anything can be learned; three copies or seeds that no search has used (`FIRST`), three others to
+  on which hardly anything can be learned; two copies or seeds that no search has used (`FIRST`), two others to
   confirm (`SECOND`). 1, 2 and 5 labels a class, Micro-F1 on test nodes, the same splits for all, 20 runs.
 - `TESTS`, when the gate is open. *aligned 1*, *1.5*, *2*: another test. For each label, d = (y − q) · s, with s its
   leave-one-out prediction, y its class as a one-hot vector and q the smoothed shares of all other labels: by how much
@@ -30,7 +30,11 @@ It was known that on the graphs that are reported on the gate stays closed for a
 that `gain` is behind random choice on tolokers (version 4 of views and gain, 100 runs). How often either test is
 closed had been looked at on copy 100 of the half that settings are chosen on, without playing any form. The rule said
 ten labels a class, four copies and two more thresholds of today's test at first; this took too long, so it was stopped
-after five graphs, before any figure of it was looked at.
+after five graphs, before any figure of it was looked at. Three copies were still too many: the third was stopped half
+way and left out, after the scores of the first had been looked at; those of the second copies had not been played.
+
+**What became of it.** *aligned 1* alone passed on the first copies, ahead by 0.15, and is ahead by 0.01 on the second:
+nothing is taken.
 """
 
 from __future__ import annotations
@@ -51,7 +55,7 @@ from nodewise.graph import Graph
 from nodewise.strategies import gain
 from nodewise.strategies.sampled import Sight
 
-FIRST, SECOND = (92, 93, 94), (96, 97, 98)
+FIRST, SECOND = (92, 93), (96, 97)
 PER_CLASS = (1, 2, 5)
 TESTS = ("aligned 1", "aligned 1.5", "aligned 2")
 CLOSED = ("best of 4", "best of 16", "aligned 1.5, best of 4", "aligned 2, best of 4")

@@ -65,7 +65,7 @@ from together import Labels, Together, kept_rows, played_on, write_rows
 
 from nodewise.classifiers.views import views as views_module
 from nodewise.classifiers.views.construction import WIDTH, GraphViews, make_views, unit_features
-from nodewise.classifiers.views.kin import _KIN
+from nodewise.classifiers.views.kin import KIN
 from nodewise.classifiers.views.posterior import Posterior
 from nodewise.classifiers.views.products import (
     NEAREST,
@@ -164,7 +164,7 @@ def forms_of(graph: Graph) -> dict[str, GraphViews]:
         near = joined_to_nearest(np.ascontiguousarray(columns["near"]), NEAREST)
         kin["kin near"] = (near + adjacency.astype(np.float32) * (near.sum() / adjacency.sum())).tocsr()
     for name, joined in kin.items():
-        made[name] = diffused(symmetric_propagation(joined), wide, _KIN, True)
+        made[name] = diffused(symmetric_propagation(joined), wide, KIN, True)
     forms["kin 256"] = replaced(views, made)
     some = Together(views, tensors)
     of_features = {"kin of features": some.kin(some.features_together())}
@@ -305,7 +305,7 @@ def making(name: str) -> tuple[float, float]:
     joined, more = joined_to_nearest(np.ascontiguousarray(columns.numpy()), NEAREST), 0.0
     for rows, sign in ((less, 2), (narrow(less.copy(), WIDTH), -2)):  # two views with 256 directions in place of 64
         begin = time.process_time()
-        diffused(symmetric_propagation(joined), rows, _KIN, True)
+        diffused(symmetric_propagation(joined), rows, KIN, True)
         more += sign * (time.process_time() - begin)
     some, begin = Together(views, tensors), time.process_time()
     some.kin(some.features_together())

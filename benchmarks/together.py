@@ -51,7 +51,7 @@ from self_training import MOST_NODES, possible
 
 from nodewise.classifiers import make_classifier
 from nodewise.classifiers.views.construction import WIDTH, GraphViews, unit_features
-from nodewise.classifiers.views.kin import _KIN
+from nodewise.classifiers.views.kin import KIN
 from nodewise.classifiers.views.posterior import Fit, Posterior, loss_scale
 from nodewise.classifiers.views.products import (
     NEAREST,
@@ -121,7 +121,7 @@ class Together:
         joined, adjacency = joined_to_nearest(near, NEAREST), scipy_matrix(self.graph.adjacency)
         if adjacency.nnz:
             joined = (joined + adjacency.astype(np.float32) * (joined.sum() / adjacency.sum())).tocsr()
-        ((_, total),) = diffuse(symmetric_propagation(joined), x, {"kin together": _KIN})
+        ((_, total),) = diffuse(symmetric_propagation(joined), x, {"kin together": KIN})
         return narrow(centred(unit(total)), WIDTH)
 
     def signs(self) -> Array:
