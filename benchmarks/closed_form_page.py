@@ -308,23 +308,19 @@ def area_table(result: dict[str, Any]) -> str:
     new = [
         name for name, own in result["graphs"].items() if "curve_machine" in own and not is_older(own["curve_machine"])
     ]
-    older = f"Curves and areas of today's `gain`, version {gain.Gain.version}: {', '.join(new) or 'none'}."
+    today = f"today's `gain`, version {gain.Gain.version}"
+    if len(new) == sum("area" in own for own in result["graphs"].values()):
+        return "\n".join([*out, "", f"All curves and areas are of {today}."])
+    older = f"Curves and areas of {today}: {', '.join(new) or 'none'}."
     return "\n".join([*out, "", f"{older} All others are of older versions, older than the tables above."])
 
 
 def behind_words(result: dict[str, Any]) -> str:
-    """The graphs on which gain is behind random choice beyond chance, at one, two and five labels a class.
-
-    A series of the same version that stood there before counts as much as the newest one, so it is said, too.
-    """
-    out, before = [], result.get("series_before", {})
-    for per, words in (("1", "one label"), ("2", "two labels"), ("5", "five labels")):
+    """The graphs on which gain is behind random choice beyond chance, at one, two, five and ten labels a class."""
+    out = []
+    for per, words in (("1", "one label"), ("2", "two labels"), ("5", "five labels"), ("10", "ten labels")):
         behind = _behind({name: at["lead"] for name, _, at in rows_at(result, per)})
-        earlier = _behind({name: leads[per] for name, leads in before.items() if per in leads})
-        graphs = sum(per in leads for leads in before.values())
-        too = f"; in the series before it, {graphs} graphs of the same version with a CPU's draws, on {earlier}"
-        too = too if before else ""
-        out.append(f"- At {words} a class `gain` is behind random choice beyond chance on {behind}{too}.")
+        out.append(f"- At {words} a class `gain` is behind random choice beyond chance on {behind}.")
     return "\n".join([*out, _behind_on_copies(result)])
 
 
