@@ -43,3 +43,16 @@ def test_it_learns_from_some_labels_and_predicts_new_rows(form):
 def test_without_a_label_it_refuses():
     with pytest.raises(ValueError, match="no label"):
         NodewiseClassifier().fit(np.eye(4), [-1] * 4)
+
+
+@pytest.mark.parametrize("kind", ["own rows", "rows that are there twice"])
+def test_a_row_is_predicted_as_it_is_alone(kind):
+    draws = np.random.default_rng(3)
+    if kind == "own rows":
+        x = draws.normal(size=(300, 40))
+        new = x[:60]
+    else:
+        x, new = draws.integers(0, 2, (150, 6)), draws.integers(0, 2, (60, 6))
+    estimator = NodewiseClassifier().fit(x, np.where(np.arange(len(x)) < 60, np.arange(len(x)) % 5, -1))
+    alone = np.concatenate([estimator.predict_proba(row[None]) for row in new])
+    np.testing.assert_allclose(estimator.predict_proba(new), alone, atol=1.1e-5)

@@ -5,9 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import nodewise as nw
 from nodewise.classifiers.views import construction, kin, large, products
+from nodewise.classifiers.views import places as places_module
 from nodewise.classifiers.views.construction import make_views
 from nodewise.classifiers.views.places import Places
 from nodewise.graph.tensors import GraphTensors
@@ -142,3 +144,20 @@ def test_a_graph_of_nothing_has_no_places():
     tensors = GraphTensors(nw.Graph.build(np.zeros((2, 0), int), 4))
     with pytest.raises(InputError, match="has no place in the view 'nothing'"):
         Places.of(tensors, make_views(tensors))
+
+
+def test_places_are_made_and_used_on_one_thread_of_numpys_library(monkeypatch):
+    seen = []
+
+    def noting(function):
+        def noted(*given):
+            seen.append({one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"})
+            return function(*given)
+
+        return noted
+
+    monkeypatch.setattr(places_module, "placing_arrays", noting(places_module.placing_arrays))
+    monkeypatch.setattr(places_module, "placed_rows", noting(places_module.placed_rows))
+    with threadpool_limits(2, user_api="blas"):
+        own_rows_placed(noisy())
+    assert seen == [{1}, {1}]

@@ -153,6 +153,10 @@ def test_needs_of_a_million_nodes_are_about_what_was_measured(monkeypatch: pytes
     for features, measured in ((256, 10_900), (144, 7_000)):  # bytes a node: hops side by side, and kin
         assert measured < views_needs(60_000, 240_000, features).bytes / 60_000 < 1.1 * measured
     assert views_needs(1000, 5000, 0).bytes < views_needs(1000, 5000, 64).bytes
+    two = views_needs(70_000, 280_000, 256).bytes  # each further core holds rows of all views side by side
+    monkeypatch.setattr(needs, "cores", lambda: 16)
+    assert 3e8 < views_needs(70_000, 280_000, 256).bytes - two < 6e8
+    assert views_needs(70_000, 280_000, 0).bytes < two
 
 
 def test_the_memory_that_is_free_is_told_where_the_machine_tells_it() -> None:

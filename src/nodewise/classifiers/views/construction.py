@@ -67,6 +67,7 @@ __all__ = [
     "LEADING",
     "WIDTH",
     "GraphViews",
+    "few_threads",
     "leading_columns",
     "make_views",
     "placed_rows",
@@ -168,7 +169,7 @@ def make_views(graph: GraphTensors, reporter: Reporter | None = None, leading: i
     adjacency = scipy_matrix(graph.adjacency)
     names = view_names(graph.has_features, adjacency.nnz > 0, graph.relations)
     found: dict[str, Array] = {}
-    with _threads(graph.num_nodes):
+    with few_threads(graph.num_nodes):
         for name, view in _all_views(graph, adjacency, leading):
             found[name] = view.astype(np.float32, copy=False)
             report(Progress("views", len(found), len(names)))
@@ -180,7 +181,7 @@ def make_views(graph: GraphTensors, reporter: Reporter | None = None, leading: i
 
 
 @contextmanager
-def _threads(nodes: int) -> Iterator[None]:
+def few_threads(nodes: int) -> Iterator[None]:
     """numpy's library on one thread, and torch as well but for the dense products of large graphs.
 
     Sparse products are done in blocks on all cores.

@@ -43,7 +43,17 @@ from nodewise.graph.knn.neighbours import joined_to_nearest
 from nodewise.graph.knn.rows import NodeSearch, reach_of
 from nodewise.ground.compute import in_blocks
 
-__all__ = ["DIRECTIONS", "KIN", "TOGETHER", "kin_placing", "kin_views", "nearest_together", "placed_by_kin"]
+__all__ = [
+    "DIRECTIONS",
+    "KIN",
+    "SIDE_PARTS",
+    "SIDE_ROWS",
+    "TOGETHER",
+    "kin_placing",
+    "kin_views",
+    "nearest_together",
+    "placed_by_kin",
+]
 
 TOGETHER = "kin together"
 """The view of the nodes that are nearest in all views of the features."""
@@ -57,7 +67,7 @@ _NEAREST_IN = {"kin": "own", "kin near": "near", TOGETHER: TOGETHER}
 KIN = (0.02, 40)
 """α and the number of steps."""
 
-_ROWS, _PARTS = 2**12, 16
+SIDE_ROWS, SIDE_PARTS = 2**12, 16
 """Rows of all views side by side that one core makes at a time, and sums in which their Gram matrices are added up."""
 
 DIRECTIONS = "together"
@@ -118,13 +128,13 @@ def _side_by_side(views: Mapping[str, Array], first: int, end: int) -> Array:
 
 def _directions_together(views: Mapping[str, Array]) -> Array:
     """The leading directions of the views of the features side by side: float32 [column, direction]."""
-    count, grams = len(views["own"]), list[Any]([0] * _PARTS)
+    count, grams = len(views["own"]), list[Any]([0] * SIDE_PARTS)
 
     def fill(part: int, _: int) -> None:
-        starts = range(part * _ROWS, count, _PARTS * _ROWS)
-        grams[part] = sum(gram_matrix(_side_by_side(views, first, first + _ROWS)) for first in starts)
+        starts = range(part * SIDE_ROWS, count, SIDE_PARTS * SIDE_ROWS)
+        grams[part] = sum(gram_matrix(_side_by_side(views, first, first + SIDE_ROWS)) for first in starts)
 
-    in_blocks(min(_PARTS, -(-count // _ROWS)), 1, fill)  # added up in one order, whatever cores there are
+    in_blocks(min(SIDE_PARTS, -(-count // SIDE_ROWS)), 1, fill)  # added up in one order, whatever cores there are
     return np.ascontiguousarray(np.linalg.eigh(sum(grams))[1][:, ::-1][:, :WIDTH], np.float32)
 
 
@@ -135,7 +145,7 @@ def nearest_together(views: Mapping[str, Array], directions: Array) -> Array:
     def fill(first: int, end: int) -> None:
         rows[first:end] = product(_side_by_side(views, first, end), directions)
 
-    in_blocks(len(rows), _ROWS, fill)
+    in_blocks(len(rows), SIDE_ROWS, fill)
     return rows
 
 

@@ -8,6 +8,7 @@ import torch
 
 from nodewise.classifiers.views.construction import WIDTH, view_names
 from nodewise.classifiers.views.graph_views import GraphViews
+from nodewise.classifiers.views.kin import SIDE_PARTS, SIDE_ROWS
 from nodewise.classifiers.views.products import LARGE, NEAREST, ROWS
 from nodewise.classifiers.views.reduction import REDUCED
 from nodewise.graph import Graph
@@ -59,7 +60,14 @@ def views_needs(nodes: int, edges: int, features: int, stored: int = 0) -> Needs
     hops = (4 * 4 + 3 * double) * width + 4 * 2 * WIDTH
     kin = 4 * views * WIDTH + (4 * 3 + double) * width + 48 * 2 * NEAREST
     rows = max(together, powers, hops, kin) + (8 * width if stored else 0)
-    return Needs(seconds / cores() ** 0.85, nodes * rows + 24 * entries + 12 * stored)
+    held = max(nodes * rows, nodes * kin + _beside_two_cores(nodes, views) if features else 0)
+    return Needs(seconds / cores() ** 0.85, held + 24 * entries + 12 * stored)
+
+
+def _beside_two_cores(nodes: int, views: int) -> int:
+    """What cores beyond the two that were measured hold of views side by side, in both precisions, for kin together."""
+    blocks = min(cores(), SIDE_PARTS, -(-nodes // SIDE_ROWS))
+    return max(0, blocks - 2) * SIDE_ROWS * views * WIDTH * (4 + 8)
 
 
 def tell_needs(graph: Graph | GraphTensors, reporter: Reporter) -> None:

@@ -19,6 +19,7 @@ import scipy.sparse as sp
 
 from nodewise.classifiers.views.construction import (
     GraphViews,
+    few_threads,
     placed_rows,
     placing_arrays,
     unit_features,
@@ -61,10 +62,11 @@ class Places:
                 " with features or edges of one relation"
             )
         columns = {name: views.columns[:, i].cpu().numpy() for i, name in enumerate(views.names)}
-        x = unit_features(graph) if graph.has_features else None
-        arrays = placing_arrays(x, adjacency, columns)
-        if x is not None and x.shape[1] != graph.num_features:
-            arrays["directions"] = _directions(graph, x)
+        with few_threads(graph.num_nodes):
+            x = unit_features(graph) if graph.has_features else None
+            arrays = placing_arrays(x, adjacency, columns)
+            if x is not None and x.shape[1] != graph.num_features:
+                arrays["directions"] = _directions(graph, x)
         if x is not None and graph.offset is not None:
             arrays["offset"] = graph.offset.cpu().numpy()
         return cls(views.names, arrays)
@@ -78,7 +80,8 @@ class Places:
             columns: the nodes' places, float32 [node, view, column].
         """
         x = self._reduced(features) if "x mean" in self.arrays else None
-        found = placed_rows(self.arrays, x, joined, partial(self._search, columns))
+        with few_threads(len(columns)):
+            found = placed_rows(self.arrays, x, joined, partial(self._search, columns))
         placed = np.zeros((joined.shape[0], len(self.names), columns.shape[2]), np.float32)
         for i, name in enumerate(self.names):
             placed[:, i, : found[name].shape[1]] = found[name]

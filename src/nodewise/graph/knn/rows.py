@@ -38,6 +38,11 @@ _ALIKE = 1e-3
 _MORE = 6
 """Nodes beyond the nearest whose distances are computed exactly, so that rounding does not choose among them."""
 
+_ROUNDING = np.float32(1e-5)
+"""By how much a row's cosine must be above a node's reach: ties are the rule where rows are there twice, and products
+of one row round otherwise than those of many.
+"""
+
 _SCORES = 2**24
 """Scores of rows with nodes that are held at once: 64 MB."""
 
@@ -219,7 +224,8 @@ class NodeSearch:
             if reach is not None:
                 if not self._cosine:
                     scores = scores - (_squares(some) / 2).astype(np.float32)[:, None]
-                more, other = np.nonzero(scores > reach.astype(np.float32))
+                least = reach.astype(np.float32) + (_ROUNDING if self._cosine else 0)
+                more, other = np.nonzero(scores > least)
                 row, column = np.concatenate([row, more]), np.concatenate([column, other])
             block = sp.csr_matrix((np.ones(len(row), np.float32), (row, column)), shape=(some.shape[0], self.count))
             block.data[:] = 1  # a pair that is there twice
