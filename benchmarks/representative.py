@@ -26,6 +26,8 @@ questions misrepresented is made good.
   over domains, generated kinds among them, less what is unsafe.
 - The best form that is ahead of what there is by at least 0.1 is played on the second copies. It is taken if it is
   ahead by at least 0.1 there, too; and then measured once on the graphs that are reported on, whatever comes out.
+
+**What became of it.** Nothing is ahead by 0.1 on the first copies (*herd of 4* by 0.08): the second were not played.
 """
 
 from __future__ import annotations
