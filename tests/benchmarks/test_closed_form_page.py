@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from benchmarks.closed_form_page import classes_verdict, constants_table, scores_at
+from benchmarks.closed_form_page import classes_verdict, constants_table
+from benchmarks.closed_form_result import scores_at
 from benchmarks.marks import filled
 from nodewise.strategies.gain import Gain
 
