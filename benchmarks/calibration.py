@@ -133,7 +133,7 @@ def main() -> None:
     }
     write_json(given.out, record, compact=True)
     if given.out.resolve() == PUBLISHED:
-        write_json(BIAS, leave_one_out_bias(record))
+        write_json(BIAS, leave_one_out_bias(record), compact=True)
     print({strategy: {key: value for key, value in part.items() if key != "bins"} for strategy, part in whole.items()})
 
 

@@ -156,7 +156,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=RESULT)
     given = parser.parse_args()
     found = compared(played_on(), FORMS, lambda form: play(FORMS.get(form, Form())), given.runs)
-    write_json(given.out, {"schema": 1, "benchmark": "closed gate"} | found)
+    write_json(given.out, {"schema": 1, "benchmark": "closed gate"} | found, compact=True)
 
 
 if __name__ == "__main__":

@@ -166,7 +166,7 @@ def main() -> None:
         }
         print(f"training, {given.train} episodes of cora and citeseer, batch 5: {result['training']['seconds']:.1f} s")
     given.out.parent.mkdir(exist_ok=True)
-    write_json(given.out, result)
+    write_json(given.out, result, compact=True)
 
 
 if __name__ == "__main__":

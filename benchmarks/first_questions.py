@@ -135,7 +135,11 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--out", type=Path, default=RESULT)
     given = parser.parse_args()
-    write_json(given.out, {"schema": 1, "benchmark": "first questions"} | compared(played_on(), FORMS, use, given.runs))
+    write_json(
+        given.out,
+        {"schema": 1, "benchmark": "first questions"} | compared(played_on(), FORMS, use, given.runs),
+        compact=True,
+    )
 
 
 def compared(

@@ -128,7 +128,7 @@ def main() -> None:
         rows[-1]["processor_seconds"] = round(time.process_time() - begin, 1)
         print(name, sizes_of[0], rows[-1]["micro_f1"], flush=True)
         record = {"schema": 1, "benchmark": "graphpart steps", "machine": describe_machine(), "rows": rows}
-        write_json(given.out, record)
+        write_json(given.out, record, compact=True)
 
 
 if __name__ == "__main__":

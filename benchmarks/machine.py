@@ -71,7 +71,7 @@ def write_record(path: Path, benchmark: str, begin: float, row: dict[str, Any]) 
         "load": busy,
         "rows": [row],
     }
-    write_json(path, record)
+    write_json(path, record, compact=True)
 
 
 BEFORE_KIN = frozenset({"21d4851", "220925f", "3f0eaa3", "ad9e12f"})

@@ -108,7 +108,11 @@ def main() -> None:
             for classes in map(int, given.classes.split(","))
             for kind in given.kinds.split(",")
         ]
-    write_json(given.out, {"schema": 1, "benchmark": "many classes", "labels_a_class": given.per_class, "rows": table})
+    write_json(
+        given.out,
+        {"schema": 1, "benchmark": "many classes", "labels_a_class": given.per_class, "rows": table},
+        compact=True,
+    )
 
 
 def played(classes: int, kind: str, runs: int, per_class: int, without_gain: bool) -> dict[str, Any]:

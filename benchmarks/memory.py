@@ -38,7 +38,11 @@ def main() -> None:
         "seconds": seconds,
         "peak_gb": peak,
     }
-    write_json(given.out, {"schema": 1, "benchmark": "memory", "machine": describe_machine(), "seed": 0, **record})
+    write_json(
+        given.out,
+        {"schema": 1, "benchmark": "memory", "machine": describe_machine(), "seed": 0, **record},
+        compact=True,
+    )
 
 
 if __name__ == "__main__":

@@ -168,7 +168,7 @@ def report_one(folder: Path, training: str, kind: str, device: str, until: float
         graph: {**play(policy, graph, 100, 0, device), "paper_micro": micro, "paper_macro": macro}
         for graph, (micro, macro) in PAPER[pair].items()
     }
-    write_json(out, targets)
+    write_json(out, targets, compact=True)
     return f"{training}: {kind} played"
 
 

@@ -348,7 +348,7 @@ def main() -> None:
         print(method, by, {name: round(about[name]["mean"], 1) for name in ("micro_f1", "macro_f1")}, flush=True)
         once = {"machine": record["machine"]} if "machine" in record else {}  # of rows that do not name one
         save = {"schema": 1, "benchmark": "printed figures", **once, "printed": PRINTED, "rows": list(rows.values())}
-        write_json(given.out, save)
+        write_json(given.out, save, compact=True)
 
     part = Setting("cora", rows_sum_to_one=False)
 

@@ -229,7 +229,7 @@ def main() -> None:
             )
             print(rows[-1], flush=True)
         report = {"schema": 1, "nodewise_version": nw.__version__, "runs": given.runs, "seed": 0}
-        write_json(given.out, report | {"machine": describe_machine(), **choice(rows), "rows": rows})
+        write_json(given.out, report | {"machine": describe_machine(), **choice(rows), "rows": rows}, compact=True)
     print(choice(rows))
 
 

@@ -284,7 +284,7 @@ def main() -> None:
     graphs = {name: read_graph(given.folder / f"{name}.npz") for name in GRAPHS}
     if given.copies:
         found = [row for graph in graphs.values() for row in copies(graph)]
-        write_json(given.out, kept | {"copies": found, "copies_machine": describe_machine()})
+        write_json(given.out, kept | {"copies": found, "copies_machine": describe_machine()}, compact=True)
         return
     rows: list[dict[str, object]] = [row for row in kept["rows"] if row["form"] not in given.forms]
     fitted = [row for graph in graphs.values() for row in splits(graph)]
@@ -313,7 +313,7 @@ def main() -> None:
                 print(rows[-1], flush=True)
                 report = {"schema": 1, "nodewise_version": nw.__version__, "runs": given.runs, "seed": 0}
                 report |= {"machine": describe_machine(), "rows": rows, "splits": fitted}
-                write_json(given.out, kept | report)
+                write_json(given.out, kept | report, compact=True)
 
 
 if __name__ == "__main__":

@@ -327,6 +327,7 @@ def main() -> None:
             "load": [round(value, 1) for value in load],
             "rows": rows,
         },
+        compact=True,
     )
 
 

@@ -187,7 +187,7 @@ def main() -> None:
         seconds = round(time.time() - begin, 1)
         head = {"schema": 1, "benchmark": "several labels", "machine": describe_machine(), "seed": 0}
         generated = measure_generated(options.runs)
-        write_json(options.out, {**head, "seconds": seconds, "rows": rows, "generated": generated})
+        write_json(options.out, {**head, "seconds": seconds, "rows": rows, "generated": generated}, compact=True)
     if options.page:
         record = json.loads(options.out.read_text(encoding="utf-8"))
         fill(PAGE, {"several": f"{words(record)}\n\n{tables(record)}"})

@@ -118,6 +118,7 @@ def main() -> None:
             "limits": LIMITS,
             "within_limits": {name: value <= LIMITS[name] for name, value in reached.items()},
         },
+        compact=True,
     )
     for name, values in record.items():
         replay = f"  {values['times_replay']:5.2f} x replay" if "times_replay" in values else ""

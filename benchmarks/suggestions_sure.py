@@ -142,7 +142,7 @@ def main() -> None:
         found = brier_scores(graph, answers, given.runs)
         record = json.loads(given.out.read_text())
         reported = {form: found[form] for form in ("as it is", record["taken"])}
-        write_json(given.out, {**record, "reported": {"graph": graph.name, "scores": reported}})
+        write_json(given.out, {**record, "reported": {"graph": graph.name, "scores": reported}}, compact=True)
         return
     scores: dict[str, dict[str, Any]] = {domain: {} for domain in DOMAINS}
     for domain, names in DOMAINS.items():
@@ -160,7 +160,7 @@ def main() -> None:
                 print(name, model, scores[domain][f"{name}, {model}"], flush=True)
     table, taken = decide(scores)
     record = {"schema": 1, "machine": describe_machine(), "runs": given.runs, "scores": scores, "means": table}
-    write_json(given.out, {**record, "taken": taken})
+    write_json(given.out, {**record, "taken": taken}, compact=True)
     print(table, taken)
 
 

@@ -166,6 +166,7 @@ def main() -> None:
             "seed": 0,
             "rows": rows,
         },
+        compact=True,
     )
 
 

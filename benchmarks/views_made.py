@@ -140,7 +140,7 @@ def main() -> None:
         record["commit_before"] = subprocess.run(
             asked, cwd=given.before, capture_output=True, text=True, check=False
         ).stdout.strip()
-    write_json(given.out, record | {"seconds": round(time.time() - begin, 1), "load": os.getloadavg()[0]})
+    write_json(given.out, record | {"seconds": round(time.time() - begin, 1), "load": os.getloadavg()[0]}, compact=True)
 
 
 if __name__ == "__main__":

@@ -201,7 +201,7 @@ def main() -> None:
     result["load"] = os.getloadavg()
     if given.out:
         given.out.parent.mkdir(exist_ok=True)
-        write_json(given.out, result)
+        write_json(given.out, result, compact=True)
 
 
 if __name__ == "__main__":

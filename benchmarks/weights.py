@@ -36,7 +36,9 @@ def main() -> None:
         rows.append(row)
         print(row, flush=True)
     head = {"schema": 1, "benchmark": "weights", "machine": describe_machine(), "seed": 0}
-    write_json(given.out, {**head, "graph": graph.name, "runs": given.runs, "budget": BUDGET, "rows": rows})
+    write_json(
+        given.out, {**head, "graph": graph.name, "runs": given.runs, "budget": BUDGET, "rows": rows}, compact=True
+    )
 
 
 if __name__ == "__main__":

@@ -91,7 +91,7 @@ def test_threads_and_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> N
     finally:
         torch.set_num_threads(before)
     monkeypatch.setattr(dense_products, "ROWS", 7)
-    monkeypatch.setattr(kin, "_ROWS", 7)
+    monkeypatch.setattr(kin, "SIDE_ROWS", 7)
     in_blocks = make_views(tensors)
     for number, name in enumerate(alone.names):
         one, other = (kernel(views.columns[:, number].numpy()) for views in (in_blocks, alone))
