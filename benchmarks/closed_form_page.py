@@ -26,9 +26,11 @@ from benchmarks.closed_form_result import (
     copied_at,
     is_older,
     machine_of,
+    read_result,
     rows_at,
     scores_at,
     summary,
+    write_result,
 )
 from benchmarks.marks import fill
 from nodewise.classifiers import Views
@@ -37,11 +39,11 @@ from nodewise.datasets import load_graph
 from nodewise.evaluation.results.plots import new_figure, save_figure
 from nodewise.graph.knn import neighbours
 from nodewise.graph.tensors import GraphTensors
-from nodewise.ground.files import write_json
 from nodewise.strategies import gain
 
 HERE = Path(__file__).parent
 RESULTS, DOCS = HERE / "results", HERE.parent / "docs"
+RESULT = RESULTS / "closed-form.json"
 PAPER_GRAPHS = ("cora", "citeseer", "pubmed", "coauthor-cs", "coauthor-physics")
 UNCOUNTED = "94b31c9"
 """The commit of the first figures, before the gate's test counted one label more."""
@@ -450,9 +452,8 @@ def main() -> None:
     parser.add_argument("--copies", type=Path, nargs="*", default=[])
     given = parser.parse_args()
     if given.lines or given.copies:
-        before = json.loads((RESULTS / "closed-form.json").read_text())
-        write_json(RESULTS / "closed-form.json", summary(given.lines, given.copies, before), compact=True)
-    result = json.loads((RESULTS / "closed-form.json").read_text())
+        write_result(RESULT, summary(given.lines, given.copies, read_result(RESULT)))
+    result = read_result(RESULT)
     draw_curves(result)
     fill(
         DOCS / "closed-form.md",

@@ -7,12 +7,13 @@ with; `closed_form_page.py` tells them.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from nodewise.ground.files import write_json
 from nodewise.strategies import gain
 
 HERE = Path(__file__).parent
@@ -36,6 +37,36 @@ def read_lines(files: list[Path]) -> dict[tuple[str, str], dict[str, Any]]:
         (line["graph"], line["strategy"]): line
         for file in files
         for line in map(json.loads, file.read_text().splitlines())
+    }
+
+
+def read_result(path: Path) -> dict[str, Any]:
+    """The result with every machine spelled out where something was measured with it."""
+    record = json.loads(path.read_text())
+    machines = record.pop("machines", [])
+    spelled: dict[str, Any] = _with_machines(record, lambda machine: machines[machine])
+    return spelled
+
+
+def write_result(path: Path, result: dict[str, Any]) -> None:
+    """The result with every machine written once, and its number wherever something was measured with it."""
+    machines: list[dict[str, Any]] = []
+
+    def number(machine: dict[str, Any]) -> int:
+        machines.extend([machine] if machine not in machines else [])
+        return machines.index(machine)
+
+    record = _with_machines(result, number)
+    write_json(path, {"schema": 1, "machines": machines, **record}, compact=True)
+
+
+def _with_machines(value: Any, told: Callable[[Any], Any]) -> Any:
+    """A record in which every machine is what `told` makes of it."""
+    if not isinstance(value, dict):
+        return value
+    return {
+        name: told(part) if name in ("machine", "curve_machine") else _with_machines(part, told)
+        for name, part in value.items()
     }
 
 

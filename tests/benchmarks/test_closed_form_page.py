@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.closed_form_page import classes_verdict, constants_table
-from benchmarks.closed_form_result import scores_at
+from benchmarks.closed_form_result import read_result, scores_at, write_result
 from benchmarks.marks import filled
 from nodewise.strategies.gain import Gain
 
@@ -34,6 +34,18 @@ def test_the_newest_figures_are_shown_and_older_ones_are_marked() -> None:
     assert scores_at(result, "one", "2") == {"older": False, "gain": 62.0, "random": 51.0}
     assert scores_at(result, "one", "4") == {"older": True, "gain": 70.0, "random": 65.0}
     assert scores_at(result, "one", "3") == scores_at(result, "two", "2") == {}
+
+
+def test_a_machine_is_written_once_and_read_wherever_it_measured(tmp_path: Path) -> None:
+    first, second = {"cpu": "one", "commit": "a", "gain": 3}, {"gpu": "two", "commit": "b", "gain": 4}
+    at = {"1": {"labels": 2, "machine": first}, "2": {"labels": 4, "machine": second}}
+    copies = {"number": 10, "at": {"1": {"gain": [1.0, 0.5], "machine": dict(first)}}}
+    graph = {"at": at, "copies": copies, "curve_machine": second}
+    result = {"schema": 1, "machine": first, "graphs": {"g": graph}}
+    write_result(tmp_path / "result.json", result)
+    text = (tmp_path / "result.json").read_text()
+    assert text.count('"one"') == text.count('"two"') == 1
+    assert read_result(tmp_path / "result.json") == result
 
 
 def test_many_classes_are_judged_by_chance_and_what_was_not_played_is_named() -> None:
