@@ -10,9 +10,9 @@ import torch
 
 from nodewise.classifiers import make_classifier
 from nodewise.classifiers.views import graph_views
-from nodewise.classifiers.views.construction import GraphViews
+from nodewise.classifiers.views.construction import GraphViews, make_views
 from nodewise.classifiers.views.graph_views import first_gains, paired_gain, variance_gain
-from nodewise.classifiers.views.posterior import FIRST_RIDGE, RIDGES
+from nodewise.classifiers.views.posterior import FIRST_RIDGE, RIDGES, Posterior
 from nodewise.classifiers.views.views import ViewsLearner
 from nodewise.environment import Environment, choose, draw_splits, rollout
 from nodewise.graph import Graph
@@ -94,7 +94,7 @@ def environment(labels: int, runs: int = 2, classifier: str = "views") -> Enviro
     return made
 
 
-@pytest.mark.parametrize("labels", [0, 3, 12])
+@pytest.mark.parametrize("labels", [0, 2, 12])
 def test_a_batch_is_a_choice_one_by_one_whose_answers_are_not_looked_at(labels: int) -> None:
     moment = environment(labels)
     strategy = make_strategy("gain")
@@ -246,19 +246,36 @@ def _of_nothing(seed: int) -> Graph:
 
 
 def test_the_lead_over_the_shares_is_the_mean_difference_over_its_standard_error() -> None:
-    environment = _played(block_graph(), 2, 9)
+    """Of the labels that are not alone of their class, among the classes that the other labels have."""
+    environment, alone = _played(block_graph(), 4, 7), 0
     members = environment.learner.solution().members()  # type: ignore[attr-defined]
     left_out, labels = members.left_out, environment.learner.posterior.labels()[1]  # type: ignore[attr-defined]
-    for run in range(2):
+    for run in range(4):
         differences = []
         for label, own in enumerate(labels[run].tolist()):
-            others = labels[run][torch.arange(9) != label]
-            share = (int((others == own).sum()) + 1) / (8 + environment.learner.num_classes)
-            chances = torch.softmax(left_out.temperature[run] * left_out.predictions[run, label], -1)
-            differences.append(float(chances[own].log()) - np.log(share))
-        spread = np.sqrt((np.square(np.array(differences) - np.mean(differences)).sum() + 1) / 9)
-        expected = np.mean(differences) / (spread / 3)
+            others = labels[run][torch.arange(7) != label]
+            if own not in others.tolist():
+                alone += 1
+                continue
+            odds = (left_out.temperature[run] * left_out.predictions[run, label]).exp()
+            chance = odds[own] / sum(odds[known] for known in set(others.tolist()))
+            differences.append(float(chance.log()) - np.log(float((others == own).sum()) / 6))
+        number = len(differences)
+        spread = np.sqrt((np.square(np.array(differences) - np.mean(differences)).sum() + 1) / number)
+        expected = np.mean(differences) / (spread / np.sqrt(number))
         assert float(members.lead_over_shares()[run]) == pytest.approx(expected, rel=1e-3)
+    assert alone, "no label was alone of its class"
+
+
+def test_labels_of_which_each_is_alone_of_its_class_show_nothing() -> None:
+    graph = block_graph(signal=4.0)
+    assert graph.y is not None
+    posterior, leads = Posterior(make_views(GraphTensors(graph)), 1, 3, 4), []
+    for own, which in ((0, 0), (1, 0), (2, 0), (1, 1)):
+        node = np.flatnonzero(graph.y == own)[which]
+        posterior.add(torch.tensor([node]), torch.tensor([own]))
+        leads.append(float(posterior.fit().lead_over_shares[0]))
+    assert leads[:3] == [0, 0, 0] and leads[3] > 0
 
 
 @pytest.mark.slow

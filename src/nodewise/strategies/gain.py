@@ -42,8 +42,9 @@ _FEW_CLASSES = 32
 GATE = 1.5
 """Standard errors by which labels must be better predicted by each other than by the classes' shares alone.
 
-As long as they are not, from one label a class on, the next question is a random one. Where nothing can be learned, or
-nothing yet, nodes that stand out would misrepresent the classes' shares, which are then all there is to learn."""
+As long as they are not, from one label a class on, the next question is a random one; a label that is alone of its
+class says nothing of it. Where nothing can be learned, or nothing yet, nodes that stand out would misrepresent the
+classes' shares, which are then all there is to learn."""
 
 _FIRST = 32
 """The first question is drawn among so many best nodes.
@@ -74,7 +75,7 @@ class Gain(Strategy):
     """
 
     name = "gain"
-    version = 4
+    version = 5
     recordable = True
     reads_budget = False
     stateless = True

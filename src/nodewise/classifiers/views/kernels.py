@@ -424,13 +424,15 @@ def compare_with_shares(
         first = tl.min(tl.where(missed == lowest, some, AT_ONCE), 0)
         best = tl.where(lowest < least, tl.sum(tl.where(some == first, temperature, 0.0), 0), best)
         least = tl.minimum(lowest, least)
-    chance = best * own - tl.log(tl.sum(tl.exp(best * mixed), 1))  # the logarithm
-
-    many = tl.maximum(filled, 1).to(tl.float32)
+    # among the classes that the other labels have, of labels that are not alone of their class
     total = tl.sum(tl.where(is_target, 1.0, 0.0), 0)
-    others = tl.sum(tl.where(is_target, total[None, :], 0.0), 1)  # labels of the same class, itself among them
-    shares = tl.where(there, others, 1.0) / (many - 1 + classes)
-    better = tl.where(there, chance - tl.log(shares), 0.0)
-    mean = tl.sum(better, 0) / many
-    deviation = tl.where(there, better - mean, 0.0)
-    tl.store(lead + run, mean * many / tl.sqrt(tl.sum(deviation * deviation, 0) + 1))
+    others = total[None, :] - tl.where(is_target, 1.0, 0.0)
+    beside = tl.sum(tl.where(is_target, others, 0.0), 1)  # other labels of the same class
+    twin = there & (beside > 0)
+    power = tl.where((others > 0) & named[None, :], tl.exp(best * (mixed - own[:, None])), 0.0)
+    chance = -tl.log(tl.where(twin, tl.sum(power, 1), 1.0))  # the logarithm
+    shares = tl.where(twin, beside / tl.maximum(filled - 1, 1).to(tl.float32), 1.0)
+    better = tl.where(twin, chance - tl.log(shares), 0.0)
+    mean = tl.sum(better, 0) / tl.maximum(tl.sum(tl.where(twin, 1.0, 0.0), 0), 1.0)
+    deviation = tl.where(twin, better - mean, 0.0)
+    tl.store(lead + run, tl.sum(better, 0) / tl.sqrt(tl.sum(deviation * deviation, 0) + 1))

@@ -52,6 +52,7 @@ FIRST_RIDGE = 1
 
 _SHARPNESS, _RAMP, _VOTE = 8.0, 10.0, 2.5
 _SHRINK, _NOTHING = 10.0, 1e-6  # leave-one-out predictions that are only rounding are not stretched by it
+_IMPOSSIBLE = -1e4  # the odds of a class that is out of the question: a power of them is 0
 _TEMPERATURES = (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 13.0, 17.0, 22.0)
 _USUAL_TEMPERATURE, _SAID_TEMPERATURE, _TEMPERATURE_LABELS = 4.0, 2.0, 5.0  # the second in probabilities that are said
 
@@ -208,20 +209,23 @@ class Members:
     def lead_over_shares(self) -> torch.Tensor:
         """By how many standard errors labels are better predicted by each other than by the classes' shares: [run].
 
-        For each label the loss of the shares that all other labels have, less the loss of its leave-one-out
-        prediction; the mean of these differences, divided by its standard error. Their variance is (Σ (d − d̄)² + 1) /
-        n, as if one label more had been seen whose difference lies 1 off: two labels of one class differ in nothing.
+        For each label whose class another one has, log p − log q, with p the chance that its leave-one-out prediction
+        gives its class and q the share of its class among the other labels, both among the classes that these have; the
+        mean of these differences, divided by its standard error. Their variance is (Σ (d − d̄)² + 1) / n, as if one
+        label more had been seen whose difference lies 1 off: two labels of one class differ in nothing. A label that is
+        alone of its class cannot be predicted by others, whatever can be learned, and says nothing for or against
+        (benchmarks/gate_twins.py).
         """
         left_out = self.left_out
-        there = self.targets.sum(1)  # [run, label]
-        total = self.targets.sum(-1, keepdim=True)
-        shares = (total - self.targets + 1) / (self.number - 1 + self.classes)
-        chances = torch.log_softmax(left_out.temperature[:, None, None] * left_out.predictions, -1)
-        chance = self.own_columns(chances).transpose(1, 2)
-        better = ((chance - shares.log()) * self.targets).sum(1)  # [run, label]
-        mean = better.sum(1) / self.number
-        squares = ((better - mean[:, None]).square() * there).sum(1)
-        return mean * self.number / (squares + 1).sqrt()
+        others = self.targets.sum(-1, keepdim=True) - self.targets  # labels of each class beside it: [run, class, label]
+        twin = ((others > 0) & (self.targets > 0)).any(1)  # [run, label]
+        odds = self.own_columns(left_out.temperature[:, None, None] * left_out.predictions).transpose(1, 2)
+        chance = torch.log_softmax(odds.masked_fill(others <= 0, _IMPOSSIBLE), 1)
+        shares = others / others.sum(1, keepdim=True).clamp_min(1.0)
+        better = ((chance - shares.clamp_min(_NOTHING).log()) * self.targets).sum(1) * twin
+        number = twin.sum(1).clamp_min(1)
+        squares = ((better - (better.sum(1) / number)[:, None]).square() * twin).sum(1)
+        return better.sum(1) / (squares + 1).sqrt()
 
 
 def temperature_prior(temperatures: torch.Tensor, usual: float | torch.Tensor = _USUAL_TEMPERATURE) -> torch.Tensor:
