@@ -39,6 +39,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -224,7 +225,7 @@ def played_on(copy: int) -> Iterator[tuple[str, str, Callable[[], Graph]]]:
         for name in names:
             graph = load_graph(name)
             if graph.num_nodes <= MOST_NODES:
-                yield domain, name, lambda graph=graph: list(graph_copies(graph, copies=copy + 1))[copy]
+                yield domain, name, lambda graph=graph: next(islice(graph_copies(graph, copies=copy + 1), copy, None))
     for kind in KINDS:
         yield kind, kind, lambda kind=kind: generated(kind, copy - SEED_BEHIND)
 
