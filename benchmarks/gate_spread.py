@@ -63,9 +63,12 @@ class Spread(gain.Gain):
 
     def __init__(self, form: str, nodes: int) -> None:
         self.form = form
-        words = form.replace(",", "").split()
-        self.soft = words[0] if words[0] in ("half", "slope") else ""
-        self.spread, self.threshold = (float(words[-3]), float(words[-1])) if "at" in words else (1.0, gain.GATE)
+        self.soft, self.spread, self.threshold = "", 1.0, gain.GATE
+        for part in form.replace(" + ", ", ").split(", "):
+            if part in ("half", "slope"):
+                self.soft = part
+            elif " at " in part:
+                self.spread, self.threshold = map(float, part.split(" at "))
 
     def identity(self) -> dict[str, Any]:
         return {"form": self.form}
