@@ -575,8 +575,8 @@ def gate_share_tables() -> list[str]:
             " runs. p: the chance of a random question while the gate is closed; p at t: with another threshold."
             f" **Taken is *{taken['form']}***, the gate of version 6 of `gain`: ahead by {taken['lead']:.3f} on the"
             f" second copies. *0.5* with the threshold that there was is ahead by {plain['lead']:.3f}, more than the"
-            " 0.05 less that the rule allowed for it, if only just. On all eight copies of both sweeps more is right where"
-            " half of the questions are `gain`'s own, and what is unsafe differs by chance. Most of it comes from parts"
+            " 0.05 less that the rule allowed for it, if only just. On all eight copies of both sweeps more is right"
+            " where half of the questions are `gain`'s own, and what is unsafe differs by chance. Most of it comes from parts"
             " of few classes."
         ),
     ]
