@@ -217,7 +217,7 @@ class Members:
         (benchmarks/gate_twins.py).
         """
         left_out = self.left_out
-        others = self.targets.sum(-1, keepdim=True) - self.targets  # labels of each class beside it: [run, class, label]
+        others = self.targets.sum(-1, keepdim=True) - self.targets  # of each class beside it: [run, class, label]
         twin = ((others > 0) & (self.targets > 0)).any(1)  # [run, label]
         odds = self.own_columns(left_out.temperature[:, None, None] * left_out.predictions).transpose(1, 2)
         chance = torch.log_softmax(odds.masked_fill(others <= 0, _IMPOSSIBLE), 1)
