@@ -39,18 +39,12 @@ were worse by half a point at one and two labels a class."""
 _FEW_CLASSES = 32
 """Classes up to which the expected error is looked at: it costs candidates × classes × nodes."""
 
-GATE = 1.0
+GATE = 1.5
 """Standard errors by which labels must be better predicted by each other than by the classes' shares alone.
 
-As long as they are not, from one label a class on, many questions are random ones, see `AT_RANDOM`; a label that is
-alone of its class says nothing of it. Where nothing can be learned, or nothing yet, nodes that stand out would
-misrepresent the classes' shares, which are then all there is to learn."""
-
-AT_RANDOM = 0.5
-"""The chance of a random question while the gate is closed.
-
-Few labels often cannot show what can be learned, so `gain` asks the others: that is right more often than random
-questions alone, and no less safe (benchmarks/gate_share.py)."""
+As long as they are not, from one label a class on, the next question is a random one; a label that is alone of its
+class says nothing of it. Where nothing can be learned, or nothing yet, nodes that stand out would misrepresent the
+classes' shares, which are then all there is to learn."""
 
 _FIRST = 32
 """The first question is drawn among so many best nodes.
@@ -76,13 +70,12 @@ class Gain(Strategy):
     the queries do not depend on the classifier. What models say of the nodes is not looked at. The first question is
     drawn among the 32 best; then, while labels are few, two a class, the expected error decides among the eight best.
     The variance does not depend on the answers: in a batch each further node is chosen as if those before it had been
-    answered, so that the batch is diverse by itself. Equal scores are settled at random. From one label a class on
-    every second question or batch, as chance will have it, is a random one as long as the labels do not show that
-    anything can be learned (`GATE`, `AT_RANDOM`).
+    answered, so that the batch is diverse by itself. Equal scores are settled at random. From one label a class on a
+    question is a random one as long as the labels do not show that anything can be learned (`GATE`).
     """
 
     name = "gain"
-    version = 6
+    version = 5
     recordable = True
     reads_budget = False
     stateless = True
@@ -121,9 +114,9 @@ class Gain(Strategy):
         return nodes[_diverse(part, count)]
 
     def why_random(self, observation: Observation) -> str | None:
-        """What is said where the next question, or batch, is a random one: the gate is closed, see `GATE`."""
-        at_random = _at_random(_sight(observation))
-        if at_random is None or not bool(at_random[0]):
+        """What is said where the gate is closed, see `GATE`: the next question, or batch, is then a random one."""
+        distrusted = _distrusted(_sight(observation))
+        if distrusted is None or not bool(distrusted[0]):
             return None
         return "the labels so far do not show that anything but the classes' shares can be learned"
 
@@ -140,30 +133,28 @@ def _sight(observation: Observation) -> Sight:
         observation.pool,
         observation.labelled,
         observation.noise,
-        observation.uniform("gate", observation.runs),
         observation.step,
         observation.num_classes,
     )
 
 
 def _all_scores(sight: Sight) -> torch.Tensor:
-    """What is asked next has the largest: `gain`'s own scores, or random numbers in runs whose next question is a
-    random one: [run, node].
+    """What is asked next has the largest: `gain`'s own scores, or random numbers in runs where these are not to be
+    trusted: [run, node].
     """
-    scores, at_random = _settled_scores(sight), _at_random(sight)
-    return scores if at_random is None else torch.where(at_random[:, None], sight.noise, scores)
+    scores, distrusted = _settled_scores(sight), _distrusted(sight)
+    return scores if distrusted is None else torch.where(distrusted[:, None], sight.noise, scores)
 
 
-def _at_random(sight: Sight) -> torch.Tensor | None:
-    """In which runs the next question is a random one: bool [run].
+def _distrusted(sight: Sight) -> torch.Tensor | None:
+    """In which runs the labels do not show that anything can be learned beside the classes' shares: bool [run].
 
-    The labels do not show that anything can be learned beside the classes' shares, and chance will have it. None where
-    that is so in no run.
+    None where that is not asked yet.
     """
-    drawn = (sight.step >= sight.num_classes) & (sight.chance < AT_RANDOM)
-    if drawn.device.type == "cpu" and not bool(drawn.any()):
+    enough = sight.step >= sight.num_classes
+    if enough.device.type == "cpu" and not bool(enough):
         return None
-    return drawn & (sight.learner.solution().lead_over_shares < GATE)
+    return enough & (sight.learner.solution().lead_over_shares < GATE)
 
 
 def _settled_scores(sight: Sight) -> torch.Tensor:
@@ -205,12 +196,12 @@ def _diverse(sight: Sight, count: int) -> torch.Tensor:
     for node in waiting.tolist():
         covariances = _with(covariances, learner.views.leading_rows(torch.tensor([node] * len(pool))), ridges)
     chosen: list[torch.Tensor] = []
-    at_random = _at_random(sight)
+    distrusted = _distrusted(sight)
     for _ in range(min(count, int(pool.sum(1).min()))):
         alone = not chosen and not len(waiting)
         scores = _settled_scores(sight) if alone else _scores(learner, covariances, undecided)
-        if at_random is not None:
-            scores = torch.where(at_random[:, None], sight.noise, scores)
+        if distrusted is not None:
+            scores = torch.where(distrusted[:, None], sight.noise, scores)
         chosen.append(scores.masked_fill(~pool, -torch.inf).argmax(1))
         pool.scatter_(1, chosen[-1][:, None], False)
         covariances = _with(covariances, learner.views.leading_rows(chosen[-1]), ridges)

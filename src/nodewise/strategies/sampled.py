@@ -25,7 +25,7 @@ class Sight:
 
     Attributes:
         learner: the posterior over these nodes.
-        pool, labelled: bool [run, node]. noise, chance: uniform numbers, [run, node] and [run].
+        pool, labelled: bool [run, node]. noise: uniform numbers, [run, node].
         step: queries made, int64 [1]. num_classes: how many classes there are.
     """
 
@@ -33,7 +33,6 @@ class Sight:
     pool: torch.Tensor
     labelled: torch.Tensor
     noise: torch.Tensor
-    chance: torch.Tensor
     step: torch.Tensor
     num_classes: int
 
