@@ -149,7 +149,7 @@ def self_training_table() -> list[str]:
     """Whether it learns from its own predictions: what the rule of ``self_training.py`` was given and chose."""
     record = json.loads((RESULTS / "self-training.json").read_text())
     scores = record["scores"]
-    rows = [row for row in record["rows"] if row["strategy"] == "gain"]
+    rows = [row for row in rows_of(record) if row["strategy"] == "gain"]
     passed = [
         form
         for form, one in scores["gain"].items()
@@ -564,36 +564,49 @@ def gate_spread_tables() -> list[str]:
 
 def gate_share_tables() -> list[str]:
     """How many questions are random behind a closed gate: what the rule of ``gate_share.py`` was given and chose."""
-    record = json.loads((RESULTS / "gate-share.json").read_text())
+    record, reported = (json.loads((RESULTS / f"{name}.json").read_text()) for name in ("gate-share", "half-closed"))
     taken = max(record["second"], key=lambda one: float(one["score"]))
     plain = next(one for one in record["second"] if one["form"] == "0.5")
+    behind = [
+        f"{name} at {per} a class {at['lead'][0]:.1f} ± {at['lead'][1]:.1f}".replace(" -", " −")
+        for name, of_graph in reported["graphs"].items()
+        for per, at in of_graph.items()
+        if int(per) > 1 and sum(at["lead"]) < -0.5
+    ]
     out = [
         "## Sweep 29: how many questions are random ones behind a closed gate",
         "",
         (
             "Goes on from *half*. The rule stands in `benchmarks/gate_share.py` and was committed when the first copies"
             f" of sweep 28 had been seen, before any of its forms was played on its own: four others, {record['runs']}"
-            " runs. p: the chance of a random question while the gate is closed; p at t: with another threshold."
-            f" **Taken is *{taken['form']}***, the gate of version 6 of `gain`: ahead by {taken['lead']:.3f} on the"
-            f" second copies. *0.5* with the threshold that there was is ahead by {plain['lead']:.3f}, more than the"
-            " 0.05 less that the rule allowed for it, if only just. On all eight copies of both sweeps more is right"
-            " where half of the questions are `gain`'s own, most on parts of citation graphs (by 1.1 in sweep 29), and"
-            " what is unsafe differs by chance."
+            " runs. p: the chance of a random question while the gate is closed; p at t: with another threshold. The"
+            f" rule took *{taken['form']}*: ahead by {taken['lead']:.3f} on the second copies, *0.5* with the threshold"
+            f" that there was by {plain['lead']:.3f}, just more than the 0.05 less that the rule allowed for it. On all"
+            " eight copies of both sweeps more is right where half of the questions are `gain`'s own, most on parts of"
+            " citation graphs (by 1.1 in this sweep)."
+        ),
+        "",
+        (
+            "Measured once on the graphs that are reported on, as version 6 of `gain`, it is behind random choice by"
+            f" more than half a point beyond chance: {', '.join(behind)}. **It was given up, which departs from the rule and"
+            " was decided after that look**: that no graph is to be behind by more than half a point had been set"
+            " before any of these sweeps, and the rule's own measure of what is unsafe was too coarse to see it."
+            " `benchmarks/results/half-closed.json` has all its figures there."
         ),
     ]
     return [*out, *_unsafe_tables(record), ""]
 
 
 def gate_early_tables() -> list[str]:
-    """What is asked behind a closed gate while labels are few: what the rule of ``gate_early.py`` was given and chose."""
+    """What is asked behind a closed gate while labels are few: what ``gate_early.py`` was given and chose."""
     record = json.loads((RESULTS / "gate-early.json").read_text())
     first, second = ({one["form"]: one for one in record[part]}["fading"]["lead"] for part in ("first", "second"))
     out = [
         "## Sweep 30: a closed gate while labels are few",
         "",
         (
-            "Asked because version 6, measured as its rule says, is behind random choice on copies of tolokers at two"
-            " labels a class by more than version 5 was: a question that the reported-on half raised. The rule stands in"
+            "Asked when version 6 had been measured on copies of tolokers and was behind random choice there at two"
+            " labels a class: a question that the reported-on half raised. The rule stands in"
             " `benchmarks/gate_early.py`, which also says what the forms are, and was committed before any was played:"
             " other copies of the graphs and parts of sweep 28, and what is unsafe measured more finely, on ten graphs"
             " of each of six generated kinds, two of them such that the rarer of two classes stands out. It counts"

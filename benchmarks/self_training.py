@@ -185,14 +185,28 @@ def judged(rows: list[dict[str, Any]], strategy: str) -> dict[str, dict[str, flo
     return found
 
 
+def kept_rows(path: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The machines and the rows that a result file holds, none where there is no file."""
+    if not path.exists():
+        return [], []
+    kept = json.loads(path.read_text())
+    return kept["machines"], [dict(zip(kept["columns"], row, strict=True)) for row in kept["rows"]]
+
+
+def write_rows(path: Path, record: dict[str, Any], rows: list[dict[str, Any]]) -> None:
+    """A result with its rows as a table: the names of the columns stand once."""
+    table = {"columns": list(rows[0]), "rows": [list(row.values()) for row in rows]}
+    write_json(path, {"schema": 1, **record, **table}, compact=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--out", type=Path, default=RESULT)
     given = parser.parse_args()
-    kept = json.loads(given.out.read_text()) if given.out.exists() else {"machines": [], "rows": []}
-    rows, done = kept["rows"], {(row["graph"], row["strategy"], row["per_class"]) for row in kept["rows"]}
+    machines, rows = kept_rows(given.out)
+    done, machine = {(row["graph"], row["strategy"], row["per_class"]) for row in rows}, describe_machine(given.device)
     for domain, name, graph in played_on():
         for per, budget in zip((2, 5), budgets_of(graph, (2, 5)), strict=False):
             for strategy in ("gain", "random"):
@@ -200,12 +214,12 @@ def main() -> None:
                     continue
                 found = measured(graph, strategy, budget, given.runs, given.device)
                 rows.append({"graph": name, "domain": domain, "strategy": strategy, "per_class": per, **found})
+                machines += [machine] if machine not in machines else []
                 print(name, strategy, per, found, flush=True)
         if len({row["domain"] for row in rows}) > 2:  # an interval needs three
-            record = {"schema": 1, "benchmark": "self-training", "seed": 0, "runs": given.runs}
-            machines = [*kept["machines"], describe_machine(given.device)]
             scores = {strategy: judged(rows, strategy) for strategy in ("gain", "random")}
-            write_json(given.out, {**record, "machines": machines, "scores": scores, "rows": rows}, compact=True)
+            record = {"benchmark": "self-training", "seed": 0, "runs": given.runs, "machines": machines}
+            write_rows(given.out, {**record, "scores": scores}, rows)
     print(json.dumps(scores, indent=1))
 
 

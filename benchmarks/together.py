@@ -48,7 +48,7 @@ import torch
 from closed_form import HALVES, budgets_of
 from first_questions import KINDS, generated
 from machine import describe_machine
-from self_training import MOST_NODES, possible
+from self_training import MOST_NODES, kept_rows, possible, write_rows
 
 from nodewise.classifiers import make_classifier
 from nodewise.classifiers.views.construction import WIDTH, GraphViews, unit_features
@@ -71,7 +71,6 @@ from nodewise.evaluation.task import default_splits
 from nodewise.graph import Graph
 from nodewise.graph.knn.neighbours import joined_to_nearest
 from nodewise.graph.tensors import GraphTensors
-from nodewise.ground.files import write_json
 from nodewise.strategies import make_strategy
 
 RESULT = Path(__file__).parent / "results" / "together.json"
@@ -261,20 +260,6 @@ def judged(rows: list[dict[str, Any]]) -> dict[str, dict[str, float]]:
         found[form] = {name: round(float(value), 3) for name, value in scores.items()}
         found[form]["worst_domain"] = list(by_domain)[int(both[:, 1].argmin())]  # type: ignore[assignment]
     return found
-
-
-def kept_rows(path: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The machines and the rows that a result file holds, none where there is no file."""
-    if not path.exists():
-        return [], []
-    kept = json.loads(path.read_text())
-    return kept["machines"], [dict(zip(kept["columns"], row, strict=True)) for row in kept["rows"]]
-
-
-def write_rows(path: Path, record: dict[str, Any], rows: list[dict[str, Any]]) -> None:
-    """A result with its rows as a table: the names of the columns stand once."""
-    table = {"columns": list(rows[0]), "rows": [list(row.values()) for row in rows]}
-    write_json(path, {"schema": 1, **record, **table}, compact=True)
 
 
 def main() -> None:
