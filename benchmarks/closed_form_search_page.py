@@ -588,9 +588,9 @@ def gate_share_tables() -> list[str]:
         "",
         (
             "Measured once on the graphs that are reported on, as version 6 of `gain`, it is behind random choice by"
-            f" more than half a point beyond chance: {', '.join(behind)}. **It was given up, which departs from the rule and"
-            " was decided after that look**: that no graph is to be behind by more than half a point had been set"
-            " before any of these sweeps, and the rule's own measure of what is unsafe was too coarse to see it."
+            f" more than half a point beyond chance: {', '.join(behind)}. **It was given up, which departs from the"
+            " rule and was decided after that look**: that no graph is to be behind by more than half a point had been"
+            " set before any of these sweeps, and the rule's own measure of what is unsafe was too coarse to see it."
             " `benchmarks/results/half-closed.json` has all its figures there."
         ),
     ]
