@@ -129,6 +129,7 @@ def test_axe_finds_nothing(browser: Browser, server: Server, screen: str, theme:
         page.locator(".action-preview").wait_for()
         look("what an action would do")
         page.keyboard.press("Escape")
+        page.locator(".action-dialog").wait_for(state="detached")
         page.keyboard.press("Escape")
         page.locator("dialog").wait_for(state="detached")
         page.locator("#export-button").click()

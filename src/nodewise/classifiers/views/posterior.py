@@ -212,20 +212,17 @@ class Members:
         For each label whose class another one has, log p − log q, with p the chance that its leave-one-out prediction
         gives its class and q the share of its class among the other labels, both among the classes that these have; the
         mean of these differences, divided by its standard error. Their variance is (Σ (d − d̄)² + 1) / n, as if one
-        label more had been seen whose difference lies 1 off: two labels of one class differ in nothing. A label that is
-        alone of its class cannot be predicted by others, whatever can be learned, and says nothing for or against
-        (benchmarks/gate_twins.py).
+        label more had been seen whose difference lies 1 off. A label that is alone of its class cannot be predicted by
+        others, whatever can be learned, and says nothing (benchmarks/gate_twins.py).
         """
-        left_out = self.left_out
         others = self.targets.sum(-1, keepdim=True) - self.targets  # of each class beside it: [run, class, label]
         twin = ((others > 0) & (self.targets > 0)).any(1)  # [run, label]
-        odds = self.own_columns(left_out.temperature[:, None, None] * left_out.predictions).transpose(1, 2)
+        odds = self.own_columns(self.left_out.temperature[:, None, None] * self.left_out.predictions).transpose(1, 2)
         chance = torch.log_softmax(odds.masked_fill(others <= 0, _IMPOSSIBLE), 1)
         shares = others / others.sum(1, keepdim=True).clamp_min(1.0)
         better = ((chance - shares.clamp_min(_NOTHING).log()) * self.targets).sum(1) * twin
-        number = twin.sum(1).clamp_min(1)
-        squares = ((better - (better.sum(1) / number)[:, None]).square() * twin).sum(1)
-        return better.sum(1) / (squares + 1).sqrt()
+        mean = better.sum(1, keepdim=True) / twin.sum(1, keepdim=True).clamp_min(1)
+        return better.sum(1) / (((better - mean).square() * twin).sum(1) + 1).sqrt()
 
 
 def temperature_prior(temperatures: torch.Tensor, usual: float | torch.Tensor = _USUAL_TEMPERATURE) -> torch.Tensor:
