@@ -5,9 +5,9 @@
 What the file of rows holds is not played again, so the same command goes on. What is told is written to
 benchmarks/results/safety-cost.json.
 
-Nothing is chosen here, so there is no rule: the forms are `gain` as it is and without what makes it safe, on copies that
-no search has used (`COPIES`) of the graphs of `constants.py`. A trial with the copies 300 to 302 and the same forms came
-before it, and found what it says.
+Nothing is chosen here, so there is no rule: the forms are `gain` as it is and without what makes it safe, on copies
+that no search has used (`COPIES`) of the graphs of `constants.py`. A trial with other copies (300 to 302) and these
+forms came before it.
 
 - *no gate*: no question is a random one. *gate 0.5*: the gate opens at half a standard error.
 - *best first*: the first question is the best node, the same in nearly all runs of a graph. *neither*: this without the
