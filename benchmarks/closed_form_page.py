@@ -24,6 +24,7 @@ from benchmarks.closed_form_result import (
     HALF,
     PER_CLASS,
     copied_at,
+    interval,
     is_older,
     machine_of,
     read_result,
@@ -159,6 +160,33 @@ def budget_table(result: dict[str, Any]) -> str:
         first = f"| {per} | {len(leads)} | {means[0]:.1f} | {means[1]:.1f} |"
         out.append(f"{first} {' | '.join(cells + [''] * (6 - len(cells)))} |")
     return "\n".join(out)
+
+
+def since_table(result: dict[str, Any]) -> str:
+    """How far today's `gain` and random choice are ahead of version 1, on the copies and on whole graphs."""
+    older = json.loads((RESULTS / "version-one.json").read_text())
+    pers = ("1", "2", "5", "10")
+    titles = [*(f"{per} a class" for per in pers), "1, 2 and 5 together", "graphs, at 5"]
+    out = ["| | " + " | ".join(titles) + " |", "| --- |" + " ---: |" * len(titles)]
+    for where, which in (("copies", "copies"), ("whole graphs", "whole")):
+        for number, strategy in enumerate(("gain", "random")):
+            ahead: dict[str, dict[str, float]] = {}
+            for name, record in result["graphs"].items():
+                at = copied_at(record) if which == "copies" else record["at"]
+                for per in set(pers) & at.keys() & older[which].get(name, {}).keys():
+                    now = at[per][strategy] if which == "copies" else at[per]["micro_f1"][strategy]
+                    ahead.setdefault(per, {})[name] = now[0] - older[which][name][per][number]
+            together = [
+                float(np.mean([ahead[per][name] for per in pers[:3]])) for name in ahead["1"] if name in ahead["5"]
+            ]
+            cells = [_told(np.array(values)) for values in (*(list(ahead[per].values()) for per in pers), together)]
+            out.append(f"| {strategy}, {where} | {' | '.join(cells)} | {len(ahead['5'])} |")
+    return "\n".join(out)
+
+
+def _told(values: np.ndarray) -> str:
+    mean, half = interval(values)
+    return f"{mean:+.2f} ± {half:.2f}".replace("-", "−")
 
 
 def area_table(result: dict[str, Any]) -> str:
@@ -368,17 +396,22 @@ def classes_table() -> str:
         cells = best_marked([row[name] for name in names if name in row])
         cells = [""] * (len(names) - len(cells)) + cells  # gain was not measured everywhere
         out.append(f"| {row['classes']} | {what} | {row['runs']} | {' | '.join(cells)} |")
-    since: dict[str, list[str]] = {}
-    for row in record["rows"]:
-        if "commit" in row["machine"]:
-            since.setdefault(row["machine"]["commit"], []).append(f"{row['classes']} classes, {row['kind']}")
-    anew = [f"At commit {commit}: {'; '.join(rows)}." for commit, rows in since.items()]
-    first = (
-        "Measured during the search, with kin views in another form (.05 × 20, 256 columns) and the"
-        " gate's test as it was"
-        " then, but for what was measured since; the columns that grow with the classes are those of today."
-    )
-    return "\n".join([*out, "", classes_verdict(record["rows"]), "", " ".join([first, *anew])])
+    anew = " ".join(f"{', '.join(rows)}: commit {commit}." for commit, rows in _played_at(record["rows"]).items())
+    return "\n".join([*out, "", classes_verdict(record["rows"]), "", f"Measured at: {anew}"])
+
+
+def _played_at(rows: list[dict[str, Any]]) -> dict[str, list[str]]:
+    """Which rows were played at each commit: a number of classes as a whole where all of its rows were."""
+    found: dict[str, list[str]] = {}
+    for classes in dict.fromkeys(row["classes"] for row in rows):
+        own = [row for row in rows if row["classes"] == classes]
+        by_commit: dict[str, list[str]] = {}
+        for row in own:
+            by_commit.setdefault(row["machine"]["commit"], []).append(row["kind"])
+        for commit, kinds in by_commit.items():
+            what = f"{classes} classes" + ("" if len(kinds) == len(own) else f" ({' and '.join(kinds)})")
+            found.setdefault(commit, []).append(what)
+    return found
 
 
 def classes_verdict(rows: list[dict[str, Any]]) -> str:
@@ -468,6 +501,7 @@ def main() -> None:
             "area": area_table(result),
             "calibration": calibration_words(result),
             "behind": behind_words(result),
+            "since": since_table(result),
         },
     )
     fill(HERE.parent / "README.md", {"closed-form": readme_block(result)})

@@ -22,10 +22,11 @@ __all__ = ["Needs", "check_gpu", "graph_sizes", "memory_size", "tell_needs", "vi
 _WORTH_TELLING = 10.0
 """Seconds from which a note says how long it will take."""
 
-_PRODUCT, _ROW, _ENTRY = 1e-9, 1.2e-6, 1e-6
+_PRODUCT, _ROW, _ENTRY, _KIN = 1e-9, 1.2e-6, 1e-6, 2e-4
 """Seconds of one core, roughly: an entry of the adjacency times a column.
 
-A node's column in all that is done with dense rows; an entry of sparse features.
+A node's column in all that is done with dense rows; an entry of sparse features; a node of a large graph, whose kin are
+looked for by trees in three views.
 """
 
 
@@ -52,6 +53,7 @@ def views_needs(nodes: int, edges: int, features: int, stored: int = 0) -> Needs
     entries, width = 2 * edges, min(features, REDUCED)
     products = 132 if nodes < LARGE else 65  # of a large graph most have few columns
     seconds = _PRODUCT * entries * max(width, 40) * products + _ROW * nodes * max(width, 40) + _ENTRY * stored
+    seconds += _KIN * nodes if features and nodes >= LARGE else 0
     # the highest of these: all views, once each and once together; of large graphs the rows, a power, the next one and
     # four sums beside the views that are there already; rows and two hops side by side, in double precision as well
     # where they are few; and of kin the views, the rows, those less their mean and their sum, and who is joined to whom
