@@ -184,6 +184,19 @@ def since_table(result: dict[str, Any]) -> str:
     return "\n".join(out)
 
 
+def further_table() -> str:
+    """Graphs that no search and no half has seen."""
+    record = json.loads((RESULTS / "further-graphs.json").read_text())
+    pers = ("1", "2", "5", "10")
+    out = ["| graph | nodes | classes | " + " | ".join(f"{per} a class" for per in pers) + " |"]
+    out.append("| --- | ---: | ---: |" + " ---: |" * len(pers))
+    for name, graph in record["graphs"].items():
+        at = [f"{one[0]:.1f} ({one[1]:+.1f})".replace("-", "−") for one in graph["at"].values()]
+        cells = " | ".join([*at, *[""] * (len(pers) - len(at))])
+        out.append(f"| {name} | {graph['nodes']:,} | {graph['classes']} | {cells} |")
+    return "\n".join(out)
+
+
 def _told(values: np.ndarray) -> str:
     mean, half = interval(values)
     return f"{mean:+.2f} ± {half:.2f}".replace("-", "−")
@@ -502,6 +515,7 @@ def main() -> None:
             "calibration": calibration_words(result),
             "behind": behind_words(result),
             "since": since_table(result),
+            "further": further_table(),
         },
     )
     fill(HERE.parent / "README.md", {"closed-form": readme_block(result)})
