@@ -147,7 +147,7 @@ def test_more_labels_than_there_was_room_for() -> None:
 def test_needs_of_a_million_nodes_are_about_what_was_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(needs, "cores", lambda: 2)
     million = views_needs(1_000_000, 10_000_000, 128)
-    assert 4e9 < million.bytes < 8e9 and 60 < million.seconds < 900
+    assert 4e9 < million.bytes < 8e9 and 240 < million.seconds < 360  # 297 were measured
     assert views_needs(2_000_000, 20_000_000, 128).bytes == 2 * million.bytes
     assert views_needs(50_000, 400_000, 10_000, 4_000_000).bytes > views_needs(50_000, 400_000, 256).bytes
     for features, measured in ((256, 10_900), (144, 7_000)):  # bytes a node: hops side by side, and kin
