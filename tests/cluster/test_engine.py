@@ -10,7 +10,7 @@ import sys
 import time
 from collections.abc import Iterator
 from concurrent import futures
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
@@ -249,6 +249,34 @@ def test_ctrl_c_on_the_command_line_keeps_what_is_finished(cluster: Any, tmp_pat
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("lent", [False, True], ids=["own", "lent"])
+def test_an_interrupt_ends_what_is_under_way(
+    cluster: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, lent: bool
+) -> None:
+    """Work is cancelled where the connection stays; before one of its own is closed Ray may end the process for it."""
+    cancelled, cancel = [], ray.cancel
+
+    def cancels(answer: Any, **more: Any) -> None:
+        cancelled.append(answer)
+        cancel(answer, **more)
+        raise ray.exceptions.RaySystemError("the task is gone")
+
+    def interrupt(event: Event) -> None:
+        if isinstance(event, Progress) and event.done:
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(ray, "cancel", cancels)
+    with connected(cluster.address) if lent else nullcontext():
+        with pytest.raises(KeyboardInterrupt):
+            marked(tmp_path, 0.2, runs=1000, engine=RayEngine(cluster.address), reporter=interrupt)
+        assert ray.is_initialized() == lent and (len(cancelled) > 10) == lent
+        time.sleep(3)  # what had been begun may come to its end
+        begun = len(list(tmp_path.glob("*.begun")))
+        time.sleep(4)
+        assert len(list(tmp_path.glob("*.begun"))) == begun < 60
+
+
+@pytest.mark.long
 def test_what_ray_says_of_dropped_work_does_not_hide_ctrl_c(
     cluster: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -260,7 +288,6 @@ def test_what_ray_says_of_dropped_work_does_not_hide_ctrl_c(
             signal.raise_signal(signal.SIGINT)
 
     end = ray.shutdown
-    monkeypatch.setattr(ray, "cancel", refused)
     monkeypatch.setattr(ray, "shutdown", lambda: (end(), refused()))
     with pytest.raises(KeyboardInterrupt):
         marked(tmp_path, 0.0, engine=RayEngine(cluster.address), reporter=interrupt)

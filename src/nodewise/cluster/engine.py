@@ -52,6 +52,7 @@ class RayEngine:
     gpus_per_task: float = 0.0
     _graphs: tempfile.TemporaryDirectory[str] | None = field(default=None, init=False, repr=False)
     _open: ExitStack | None = field(default=None, init=False, repr=False)
+    _own: bool = field(default=False, init=False, repr=False)  # whether what is open is its own connection
     _alone: bool = field(default=False, init=False, repr=False)
     _sized: tuple[str, GraphTensors] | None = field(default=None, init=False, repr=False)
     _heard: SimpleQueue[str] = field(default_factory=SimpleQueue, init=False, repr=False)
@@ -70,7 +71,7 @@ class RayEngine:
     def __exit__(self, *_: object) -> None:
         if self._open is not None:
             self._open.close()
-            self._open = None
+            self._open, self._own = None, False
 
     @property
     def processes(self) -> int:
@@ -116,6 +117,8 @@ class RayEngine:
             self._alone = not (self.address or os.environ.get("RAY_ADDRESS"))
         if self._open is not None and not there_before:
             self._open.enter_context(connected(self.address, self._heard.put))
+            self._own = True
+        lent = there_before and not self._own
         with connected(self.address, self._heard.put) as ray:
             check_machines(ray)
             room = self._room(ray, report)
@@ -137,10 +140,10 @@ class RayEngine:
                         task = pending.pop(answer)
                         yield task, _chunks(ray, answer, task)
             finally:
-                with suppress(
-                    Exception
-                ):  # what Ray says of work that is dropped must not hide why it is: Ctrl-C would end with another code
-                    for answer in pending:
+                # A connection of our own is closed next, with which Ray ends its tasks; one that stays must not go on.
+                # To cancel first may end this process from one of Ray's threads, when an answer comes in that moment.
+                for answer in pending if lent else ():
+                    with suppress(Exception):  # what Ray says of work that is dropped must not hide why it is
                         ray.cancel(answer, force=True)
 
     def _tell_heard(self, report: Reporter) -> None:
