@@ -253,7 +253,7 @@ def test_ctrl_c_on_the_command_line_keeps_what_is_finished(cluster: Any, tmp_pat
 def test_an_interrupt_ends_what_is_under_way(
     cluster: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, lent: bool
 ) -> None:
-    """Work is cancelled where the connection stays; before one of its own is closed Ray may end the process for it."""
+    """Work is cancelled on a connection that stays; one of the engine's own is closed, with which Ray ends it."""
     cancelled, cancel = [], ray.cancel
 
     def cancels(answer: Any, **more: Any) -> None:

@@ -140,8 +140,8 @@ class RayEngine:
                         task = pending.pop(answer)
                         yield task, _chunks(ray, answer, task)
             finally:
-                # A connection of our own is closed next, with which Ray ends its tasks; one that stays must not go on.
-                # To cancel first may end this process from one of Ray's threads, when an answer comes in that moment.
+                # Ray ends the tasks of a connection when it is closed, as one of our own is next. Cancelling them before
+                # can end this process from one of Ray's threads. Where a lent connection stays, they must not go on.
                 for answer in pending if lent else ():
                     with suppress(Exception):  # what Ray says of work that is dropped must not hide why it is
                         ray.cancel(answer, force=True)
