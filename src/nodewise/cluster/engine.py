@@ -140,7 +140,7 @@ class RayEngine:
                         task = pending.pop(answer)
                         yield task, _chunks(ray, answer, task)
             finally:
-                # Ray ends the tasks of a connection when it is closed, as one of our own is next. Cancelling them before
+                # Ray ends a connection's tasks when it is closed, as one of our own is next. Cancelling them before
                 # can end this process from one of Ray's threads. Where a lent connection stays, they must not go on.
                 for answer in pending if lent else ():
                     with suppress(Exception):  # what Ray says of work that is dropped must not hide why it is
